@@ -1,0 +1,88 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+)
+
+// Annotations the provider keeps on managed resources, and those a user may set.
+const (
+	// AnnotationCreateAttempt records what a managed resource asked the gateway to
+	// create, from before the request until its answer was stored.
+	AnnotationCreateAttempt = Group + "/create-attempt"
+	// AnnotationBaseline records what a managed resource holds at the gateway and
+	// the values of its immutable fields.
+	AnnotationBaseline = Group + "/baseline"
+	// AnnotationTokenMemory records which version of a Secret held the token that
+	// was in force when the subscription was created.
+	AnnotationTokenMemory = Group + "/token-memory"
+	// AnnotationRotateToken asks for a new generated token. Any new value rotates
+	// once.
+	AnnotationRotateToken = Group + "/rotate-token"
+)
+
+// AnnotationOwner is an annotation at the gateway that tells which managed
+// resource owns an API there: cluster/namespace/name.
+const AnnotationOwner = "apiplatform.crossplane.io/owner"
+
+// Condition types of managed resources, beside Ready and Synced.
+const (
+	// TypeApplied tells whether what the spec asks for is in force at the gateway,
+	// and if not why.
+	TypeApplied xpv2.ConditionType = "Applied"
+	// TypeTokenInForce tells whether the token of a subscription is the one in
+	// force at the gateway.
+	TypeTokenInForce xpv2.ConditionType = "TokenInForce"
+	// TypeContested is True while somebody else keeps changing the object at the
+	// gateway.
+	TypeContested xpv2.ConditionType = "Contested"
+	// TypeDrifted is True on an object that is only observed and that differs from
+	// its spec.
+	TypeDrifted xpv2.ConditionType = "Drifted"
+)
+
+// Reasons of the condition Applied.
+const (
+	ReasonApplied            xpv2.ConditionReason = "Applied"
+	ReasonConflict           xpv2.ConditionReason = "Conflict"
+	ReasonImmutableField     xpv2.ConditionReason = "ImmutableField"
+	ReasonRefused            xpv2.ConditionReason = "Refused"
+	ReasonTokenSecretMissing xpv2.ConditionReason = "TokenSecretMissing" //nolint:gosec // A reason, not a credential.
+	ReasonPlanMissing        xpv2.ConditionReason = "PlanMissing"
+	ReasonPlanPending        xpv2.ConditionReason = "PlanPending"
+	ReasonAPIMissing         xpv2.ConditionReason = "ApiMissing"
+	ReasonLegacyGateway      xpv2.ConditionReason = "LegacyGateway"
+	ReasonAmbiguousAttempt   xpv2.ConditionReason = "AmbiguousAttempt"
+	ReasonGatewayChanged     xpv2.ConditionReason = "GatewayChanged"
+	ReasonNewerBaseline      xpv2.ConditionReason = "NewerBaseline"
+	ReasonAdoptionRefused    xpv2.ConditionReason = "AdoptionRefused"
+	ReasonGatewayUnavailable xpv2.ConditionReason = "GatewayUnavailable"
+)
+
+// An Origin tells how a managed resource came by what it holds at the gateway.
+type Origin string
+
+// Origins.
+const (
+	// OriginCreated objects were created by the managed resource.
+	OriginCreated Origin = "Created"
+	// OriginAdopted objects were there and were taken over by a create.
+	OriginAdopted Origin = "Adopted"
+	// OriginImported objects were there and were named by external-name.
+	OriginImported Origin = "Imported"
+)
