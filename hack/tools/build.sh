@@ -4,13 +4,13 @@
 # version, so a changed pin builds anew and an unchanged one costs nothing.
 #
 # usage: hack/tools/build.sh etcd|kube-apiserver|kube-controller-manager|kubectl|golangci-lint
+#
+# KUBEBUILDER_ASSETS  a folder whose binaries are used as they are, if it has the one asked for
+# TOOLS_CACHE         where the built ones are kept (default: .cache/tools)
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cache=${TOOLS_CACHE:-$here/../../.cache/tools}
 name=${1:?usage: build.sh TOOL}
-
-kubernetes_version() { awk '$2 == "k8s.io/kubernetes" || $1 == "k8s.io/kubernetes" {print $NF; exit}' "$here/kubernetes/go.mod"; }
 
 ldflags="-s -w"
 case "$name" in
@@ -27,22 +27,39 @@ if [[ -n "${KUBEBUILDER_ASSETS:-}" && -x "${KUBEBUILDER_ASSETS}/$name" ]]; then
   exit 0
 fi
 
+mkdir -p "${TOOLS_CACHE:-$here/../../.cache/tools}"
+cache=$(cd "${TOOLS_CACHE:-$here/../../.cache/tools}" && pwd)
+
+# A coverage or race setting meant for the product must not change a tool.
+unset GOFLAGS
+export GOWORK=off CGO_ENABLED=0
+cd "$here/$module"
+
 if [[ $module == kubernetes ]]; then
-  version=$(kubernetes_version)
-  numbers=${version#v}
+  # An API server without a version refuses to start.
+  version=$(awk '$1 == "require" {sub(/^require /, "")} $1 == "k8s.io/kubernetes" {print $2; exit}' go.mod)
+  [[ $version == v* ]] || { echo "build.sh: no version of k8s.io/kubernetes in $PWD/go.mod" >&2; exit 1; }
+  IFS=. read -r major minor _ <<<"${version#v}"
   for target in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
-    ldflags+=" -X $target.gitVersion=$version -X $target.gitMajor=${numbers%%.*} -X $target.gitMinor=$(cut -d. -f2 <<<"$numbers") -X $target.gitTreeState=clean"
+    ldflags+=" -X $target.gitVersion=$version -X $target.gitMajor=$major -X $target.gitMinor=$minor -X $target.gitTreeState=clean"
   done
 fi
 
-key=$(cat "$here/$module/go.mod" "$here/$module/go.sum" <(go env GOVERSION GOOS GOARCH) <(echo "$ldflags $package") | sha256sum | cut -c1-16)
+key=$({ cat go.mod go.sum; go env GOVERSION GOOS GOARCH; echo "$ldflags $package"; } | sha256sum | cut -c1-16)
 binary=$cache/$name-$key/$name
 if [[ ! -x $binary ]]; then
-  echo "building $name (usually takes $usually on 2 cores, once)" >&2
+  # Test packages run side by side and ask for the same tool; one of them builds it.
   mkdir -p "$(dirname "$binary")"
-  started=$SECONDS
-  (cd "$here/$module" && CGO_ENABLED=0 go build -trimpath -ldflags "$ldflags" -o "$binary.$$" "$package") >&2
-  mv "$binary.$$" "$binary"
-  echo "built $name in $((SECONDS - started)) s" >&2
+  if command -v flock >/dev/null; then
+    exec 9>"$(dirname "$binary")/.lock"
+    flock 9
+  fi
+  if [[ ! -x $binary ]]; then
+    echo "building $name (usually takes $usually on 2 cores, once)" >&2
+    started=$SECONDS
+    go build -buildvcs=false -trimpath -ldflags "$ldflags" -o "$binary.$$" "$package" >&2 9>&- || { rm -f "$binary.$$"; exit 1; }
+    mv "$binary.$$" "$binary"
+    echo "built $name in $((SECONDS - started)) s" >&2
+  fi
 fi
-(cd "$(dirname "$binary")" && echo "$PWD/$name")
+echo "$binary"

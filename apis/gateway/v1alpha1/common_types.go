@@ -86,3 +86,28 @@ const (
 	// OriginImported objects were there and were named by external-name.
 	OriginImported Origin = "Imported"
 )
+
+// A Reference names a managed resource in the same namespace. It is followed on
+// every reconcile: when the object it names is replaced, or the name changes,
+// what it leads to changes too.
+type Reference struct {
+	// Name of the managed resource.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// A Selector chooses a managed resource in the same namespace. Of several that
+// match, the one with the lowest name is chosen. A choice is kept for as long as
+// the chosen object exists and matches.
+type Selector struct {
+	// MatchLabels selects by labels.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=16
+	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+
+	// MatchControllerRef selects only objects that have the same controller as the
+	// selecting one: composed resources of one composite resource.
+	// +optional
+	MatchControllerRef *bool `json:"matchControllerRef,omitempty"`
+}
