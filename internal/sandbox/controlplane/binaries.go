@@ -63,7 +63,8 @@ func (b *Binaries) find(ctx context.Context) error {
 func FindBinary(ctx context.Context, name string) (string, error) {
 	if assets := os.Getenv("KUBEBUILDER_ASSETS"); assets != "" {
 		path := filepath.Join(assets, name)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		if info, err := os.Stat(path); err == nil && //nolint:gosec // Whoever sets KUBEBUILDER_ASSETS decides what runs.
+			info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 			return path, nil
 		}
 	}

@@ -359,14 +359,14 @@ func (c *ControlPlane) waitReady(ctx context.Context) error {
 	defer client.CloseIdleConnections()
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
-	last := errors.New("it was not asked")
 	for {
-		if last = c.ready(ctx, client); last == nil {
+		last := c.ready(ctx, client)
+		if last == nil {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Wrapf(ctx.Err(), "the API server did not become ready: %v; its last lines:\n%s\n", last, c.apiServer.Tail(15))
+			return errors.Wrapf(ctx.Err(), "the API server did not become ready: %v; its last lines:\n%s", last, c.apiServer.Tail(15))
 		case <-c.apiServer.Done():
 			return c.apiServer.Err()
 		case <-c.etcd.Done():
@@ -385,7 +385,7 @@ func (c *ControlPlane) ready(ctx context.Context, client *http.Client) error {
 	if err != nil {
 		return err
 	}
-	defer rsp.Body.Close() //nolint:errcheck // Only read.
+	defer rsp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(rsp.Body, 4096))
 	if err != nil {
 		return err

@@ -84,8 +84,8 @@ func TestControlPlane(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close()                              //nolint:errcheck // Only there to be in the way.
-	ports := []int{taken.Addr().(*net.TCPAddr).Port} //nolint:forcetypeassert // A TCP listener has no other.
+	defer taken.Close()
+	ports := []int{taken.Addr().(*net.TCPAddr).Port}
 
 	var log bytes.Buffer
 	c, err := Start(ctx, Options{CRDs: []string{writeWidgets(t)}, Log: &log, pickPort: func(ctx context.Context) (int, error) {
@@ -216,7 +216,7 @@ func TestStartFails(t *testing.T) {
 func TestFindBinary(t *testing.T) {
 	assets := t.TempDir()
 	want := filepath.Join(assets, Etcd)
-	if err := os.WriteFile(want, []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // It has to be executable to count.
+	if err := os.WriteFile(want, []byte("#!/bin/sh\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("KUBEBUILDER_ASSETS", assets)

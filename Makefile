@@ -1,0 +1,96 @@
+# Everything a contributor runs. `make help` lists it.
+
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+TOOL    := hack/tools/build.sh
+ARGS    ?=
+
+# The race detector needs a C compiler, which a machine with only Go lacks.
+CGO     := $(shell go env CGO_ENABLED)
+CC      := $(shell command -v $$(go env CC) 2>/dev/null)
+RACE    ?= $(if $(and $(filter 1,$(CGO)),$(CC)),-race)
+# What takes the time of a test is the API server; these start none.
+RACED   := ./internal/gateway/... ./internal/connection/... ./internal/observation/... ./internal/ownership/... ./internal/emulator/... ./internal/controller/... ./internal/sandbox/process/...
+
+##@ Try it
+
+.PHONY: demo
+demo: build ## Start a control plane, a gateway emulator and the provider, and tell the story of a subscription. ARGS='--gateway-url …' tells it on a real gateway
+	@exec bin/sandbox demo $(ARGS)
+
+.PHONY: sandbox
+sandbox: build ## The same, kept running until Ctrl-C, to play with
+	@exec bin/sandbox sandbox $(ARGS)
+
+.PHONY: run
+run: ## Run the provider on this machine against the cluster of the current kubeconfig
+	@command -v kubectl >/dev/null || { echo "make run installs the CRDs with kubectl, which is not here" >&2; exit 1; }
+	kubectl apply --server-side --force-conflicts -f package/crds
+	go run -ldflags '$(LDFLAGS)' ./cmd/provider --debug $(ARGS)
+
+##@ Build it
+
+.PHONY: tools
+tools: ## Build the tools that tests and the demo need (about 5 minutes on 2 cores, once)
+	@for tool in etcd kube-apiserver kube-controller-manager; do $(TOOL) $$tool; done
+
+.PHONY: build
+build: ## Build static binaries of provider and sandbox into bin/ (BUILDFLAGS=-trimpath for a release)
+	@mkdir -p bin
+	CGO_ENABLED=0 go build $(BUILDFLAGS) -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+
+.PHONY: generate
+generate: ## Generate deep copies, method sets and CRDs from apis/
+	@rm -rf .cache/crds && mkdir -p .cache/crds
+	go tool controller-gen object:headerFile=hack/boilerplate.go.txt paths=./apis/...
+	go tool controller-gen crd:crdVersions=v1 paths=./apis/... output:crd:artifacts:config=.cache/crds
+	go tool angryjet generate-methodsets --header-file=hack/boilerplate.go.txt ./apis/...
+	@# Only now, so that a failure leaves the old ones and a kind that is gone leaves none.
+	@mkdir -p package && rm -rf package/crds && mv .cache/crds package/crds
+
+##@ Check it
+
+.PHONY: test
+test: tools ## Run all tests (TESTFLAGS='-run …' for some of them)
+	@echo "==> tests of what runs concurrently, $(if $(RACE),with the race detector,without the race detector: it needs cgo and a C compiler)"
+	go test $(RACE) -timeout 10m $(TESTFLAGS) $$(go list $(RACED))
+	@echo "==> tests of all else, contract tests on a real API server among them"
+	CGO_ENABLED=0 go test -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -vxF -f <(go list $(RACED)))
+
+.PHONY: conformance
+conformance: ## Run the conformance suite against a gateway: GATEWAY_URL=… GATEWAY_USER=… GATEWAY_PASSWORD=… GATEWAY_GENERATION=legacy|in-place
+	@echo "==> conformance of $${GATEWAY_URL:-the emulator, in both generations}"
+	CGO_ENABLED=0 go test -count=1 -v -timeout 15m $(TESTFLAGS) ./test/conformance/...
+export GATEWAY_URL GATEWAY_USER GATEWAY_PASSWORD GATEWAY_GENERATION
+
+.PHONY: lint
+lint: ## Run golangci-lint (built on first use: about 3 minutes on 2 cores)
+	@linter=$$($(TOOL) golangci-lint) && set -x && "$$linter" run $(ARGS)
+
+.PHONY: check-diff
+check-diff: generate ## Generate, and fail if that changes anything
+	@changed=$$(git status --porcelain --untracked-files=all -- ':(glob)apis/**/zz_generated.*' package/crds); \
+	if [[ -n "$$changed" ]]; then \
+	  git --no-pager diff HEAD -- ':(glob)apis/**/zz_generated.*' package/crds; \
+	  printf 'generated files differ from what is committed; run make generate and commit:\n%s\n' "$$changed" >&2; \
+	  exit 1; \
+	fi
+
+.PHONY: reviewable
+reviewable: generate lint test ## What to run before asking for a review
+
+##@ Rest
+
+.PHONY: clean
+clean: ## Remove what was built (the tools stay: remove .cache for those)
+	rm -rf bin _output .cache/crds
+	go clean -testcache
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' Makefile
