@@ -66,7 +66,6 @@ test: tools ## Run all tests (TESTFLAGS='-run …' for some of them)
 conformance: ## Run the conformance suite against a gateway: GATEWAY_URL=… GATEWAY_USER=… GATEWAY_PASSWORD=… GATEWAY_GENERATION=legacy|in-place
 	@echo "==> conformance of $${GATEWAY_URL:-the emulator, in both generations}"
 	CGO_ENABLED=0 go test -count=1 -v -timeout 15m $(TESTFLAGS) ./test/conformance/...
-export GATEWAY_URL GATEWAY_USER GATEWAY_PASSWORD GATEWAY_GENERATION
 
 .PHONY: lint
 lint: ## Run golangci-lint (built on first use: about 3 minutes on 2 cores)

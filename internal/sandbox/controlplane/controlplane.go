@@ -71,7 +71,7 @@ type Options struct {
 	// Log is told in short lines what happens. Default: nobody.
 	Log io.Writer
 
-	// pickPort for the API server. Default: freePort.
+	// pickPort for the API server. Default: FreePort.
 	pickPort func(context.Context) (int, error)
 }
 
@@ -120,7 +120,7 @@ func (c *ControlPlane) start(ctx context.Context, o Options) error {
 		return err
 	}
 	if o.pickPort == nil {
-		o.pickPort = freePort
+		o.pickPort = FreePort
 	}
 	if err := c.startAPIServer(ctx, o.Binaries.APIServer, o.pickPort); err != nil {
 		return err
@@ -441,9 +441,9 @@ func (c *ControlPlane) writeKubeconfig() error {
 	return errors.Wrap(clientcmd.WriteToFile(*cfg, c.Kubeconfig()), "cannot write the kubeconfig")
 }
 
-// freePort picks a port below those that the kernel hands out by itself, so
+// FreePort picks a port below those that the kernel hands out by itself, so
 // that no outgoing connection takes it between now and its use.
-func freePort(ctx context.Context) (int, error) {
+func FreePort(ctx context.Context) (int, error) {
 	const first, last = 12000, 30000
 	var lc net.ListenConfig
 	for range 100 {

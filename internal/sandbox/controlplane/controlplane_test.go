@@ -90,7 +90,7 @@ func TestControlPlane(t *testing.T) {
 	var log bytes.Buffer
 	c, err := Start(ctx, Options{CRDs: []string{writeWidgets(t)}, Log: &log, pickPort: func(ctx context.Context) (int, error) {
 		if len(ports) == 0 {
-			return freePort(ctx)
+			return FreePort(ctx)
 		}
 		port := ports[0]
 		ports = ports[1:]
