@@ -113,6 +113,10 @@ type Options struct {
 	// ("v1") of each. Nil accepts every policy name in every major version.
 	Policies map[string][]string
 
+	// Env is what the template function env knows; all else is empty. Other
+	// templates are not rendered and pass validation.
+	Env map[string]string
+
 	// Faults are asked about every request, after those that were added by
 	// Inject.
 	Faults Faults
@@ -136,6 +140,7 @@ type Options struct {
 type Gateway struct {
 	newID    func() string
 	policies map[string][]string
+	env      map[string]string
 	mux      *http.ServeMux
 	store    *store
 	journal  *journal
@@ -167,6 +172,7 @@ func New(o Options) *Gateway {
 	g := &Gateway{
 		newID:    o.NewID,
 		policies: o.Policies,
+		env:      o.Env,
 		store:    newStore(o.Generation, o.GatewayID, o.Now, o.NewID),
 		journal:  newJournal(o.JournalLimit, o.Now),
 		access:   newAccess(o),

@@ -46,7 +46,7 @@ func call(t *testing.T, client *http.Client, method, url, body string, header ..
 	if err != nil {
 		return 0, err.Error(), nil
 	}
-	defer resp.Body.Close() //nolint:errcheck // The body was read.
+	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)

@@ -118,10 +118,10 @@ func (g *Gateway) API(id string) (API, bool) {
 
 func (a *apiRow) snapshot() API {
 	out := API{
-		Handle: a.handle(), InternalID: a.uuid, DisplayName: a.doc.Spec.DisplayName, Version: a.doc.Spec.Version,
+		Handle: a.handle(), InternalID: a.uuid, DisplayName: a.name, Version: a.version,
 		SubscriptionPlans: slices.Clone(value(a.doc.Spec.SubscriptionPlans)),
 		Annotations:       map[string]string{}, Labels: map[string]string{},
-		Deployed: a.deployed(), CreatedAt: a.createdAt, UpdatedAt: a.updatedAt,
+		Deployed: a.deployed, CreatedAt: a.createdAt, UpdatedAt: a.updatedAt,
 	}
 	for k, v := range value(a.doc.Metadata.Annotations) {
 		out.Annotations[k] = v
@@ -206,7 +206,7 @@ func (g *Gateway) LetThrough(apiHandle, token string) bool {
 	g.store.mu.Lock()
 	defer g.store.mu.Unlock()
 	for _, a := range g.store.planeAPIs {
-		if a.handle() != apiHandle || !a.deployed() {
+		if a.handle() != apiHandle || !a.deployed {
 			continue
 		}
 		for _, s := range g.store.planeSubs {
@@ -282,7 +282,7 @@ func (g *Gateway) Do(method, path string, body any) (int, map[string]any) {
 	}
 	r.Header.Set("Content-Type", "application/json")
 	a := newAnswer()
-	insider := &Gateway{newID: g.newID, policies: g.policies, store: g.store, access: &access{}}
+	insider := &Gateway{newID: g.newID, policies: g.policies, env: g.env, store: g.store, access: &access{}}
 	insider.routes().ServeHTTP(a, r)
 	var out map[string]any
 	_ = json.Unmarshal(a.body.Bytes(), &out)

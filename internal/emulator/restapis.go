@@ -17,10 +17,12 @@ limitations under the License.
 package emulator
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"time"
 )
 
@@ -138,15 +140,25 @@ type vhosts struct {
 	Sandbox *string `json:"sandbox,omitempty"`
 }
 
-// secretReference finds the first gateway secret that a template asks for. The
-// emulator has none, so every such template fails to resolve.
-var secretReference = regexp.MustCompile(`\{\{-?\s*secret\s+\\?"((?:[^"\\])*)\\?"`)
+// artifactID is an annotation by which a creation picks the internal ID of the
+// API, be it new or another API's.
+const artifactID = "gateway.api-platform.wso2.com/artifact-id"
+
+var (
+	uuidRule       = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	secretTemplate = regexp.MustCompile(`\{\{-?\s*secret\s+\\"([^"\\]*)\\"`)
+	anyTemplate    = regexp.MustCompile(`\{\{-?\s*([A-Za-z_][A-Za-z0-9_]*)`)
+	envTemplate    = regexp.MustCompile(`\{\{-?\s*env\s+\\"([^"\\]*)\\"\s*-?\}\}`)
+)
 
 func (g *Gateway) listAPIs(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
+	if repeated(w, q, "displayName", "version", "context", "status") {
+		return
+	}
 	apis := []restAPI{}
 	for _, a := range newest(g.store.apis, func(a *apiRow) uint64 { return a.seq }) {
-		if differs(q.Get("displayName"), a.doc.Spec.DisplayName) || differs(q.Get("version"), a.doc.Spec.Version) ||
+		if differs(q.Get("displayName"), a.name) || differs(q.Get("version"), a.version) ||
 			differs(q.Get("context"), a.context()) || differs(q.Get("status"), a.state()) {
 			continue
 		}
@@ -171,19 +183,33 @@ func (g *Gateway) createAPI(w http.ResponseWriter, r *http.Request) {
 	if doc.Spec.Vhosts == nil {
 		doc.Spec.Vhosts = &vhosts{Main: "*", Sandbox: ptr("sandbox-*")}
 	}
-	if !g.valid(w, doc) {
+	s := g.store
+	uuid, ok := value(doc.Metadata.Annotations)[artifactID]
+	switch {
+	case !ok || uuid == "":
+		uuid = s.newID()
+	case !uuidRule.MatchString(uuid):
+		fail(w, http.StatusInternalServerError, "Failed to create configuration")
 		return
 	}
-	s := g.store
-	row := &apiRow{uuid: s.newID(), doc: doc}
-	if err := s.checkAPI(row.uuid, doc); err != nil {
+	// A creation deploys, whatever its deploymentState says.
+	row := &apiRow{uuid: uuid, doc: doc, deployed: true}
+	if !g.valid(w, row) {
+		return
+	}
+	if err := s.checkAPI(row); err != nil {
 		failAPI(w, err, "create")
 		return
 	}
 	now := s.stamp()
 	row.seq, row.createdAt, row.updatedAt, row.deployedAt = s.next(), now, now, now.Truncate(time.Millisecond)
-	s.apis[row.uuid] = row
-	s.publish(eventKey(r), row.uuid)
+	// A creation under the internal ID of another API replaces that, and renames
+	// it. Its subscriptions stay.
+	if old, exists := s.apis[uuid]; exists {
+		row.seq, row.createdAt = old.seq, old.createdAt
+	}
+	s.apis[uuid] = row
+	s.publish(eventKey(r), uuid)
 	committed(w)
 	out := row.document()
 	out.Status.CreatedAt, out.Status.UpdatedAt = ptr(earlier(now)), ptr(earlier(now))
@@ -218,14 +244,17 @@ func (g *Gateway) updateAPI(w http.ResponseWriter, r *http.Request) {
 		failNoAPI(w, handle)
 		return
 	}
-	if !g.valid(w, doc) {
+	changed := *a
+	changed.doc = doc
+	changed.deployed = value(doc.Spec.DeploymentState) != stateUndeployed
+	if !g.valid(w, &changed) {
 		return
 	}
-	if err := s.checkAPI(a.uuid, doc); err != nil {
+	if err := s.checkAPI(&changed); err != nil {
 		failAPI(w, err, "update")
 		return
 	}
-	a.doc = doc
+	*a = changed
 	a.updatedAt = s.stamp()
 	a.deployedAt = a.updatedAt.Truncate(time.Millisecond)
 	s.publish(eventKey(r), a.uuid)
@@ -248,9 +277,10 @@ func (g *Gateway) deleteAPI(w http.ResponseWriter, r *http.Request) {
 }
 
 // valid answers with what is wrong with the API, if anything is.
-func (g *Gateway) valid(w http.ResponseWriter, doc restAPI) bool {
-	if name, ok := unresolvedSecret(doc); ok {
-		fail(w, http.StatusBadRequest, fmt.Sprintf("failed to resolve secret %q: secret not found", name))
+func (g *Gateway) valid(w http.ResponseWriter, row *apiRow) bool {
+	doc, err := g.rendered(row.doc)
+	if err != nil {
+		fail(w, http.StatusBadRequest, err.Error())
 		return false
 	}
 	if errs := g.validateAPI(doc); len(errs) > 0 {
@@ -259,7 +289,40 @@ func (g *Gateway) valid(w http.ResponseWriter, doc restAPI) bool {
 		})
 		return false
 	}
+	row.name, row.version = doc.Spec.DisplayName, doc.Spec.Version
 	return true
+}
+
+// templateFunctions are the functions that gateways know in templates.
+var templateFunctions = []string{"env", "secret", "default", "lower", "upper", "trim", "replace", "required", "redact"}
+
+// rendered returns the API with its templates rendered, as far as the emulator
+// knows them. It has no secrets, so asking for one fails.
+func (g *Gateway) rendered(doc restAPI) (restAPI, error) {
+	b, err := json.Marshal(doc.Spec)
+	if err != nil {
+		return doc, err
+	}
+	if m := secretTemplate.FindSubmatch(b); m != nil {
+		return doc, fmt.Errorf("failed to resolve secret %q: configuration not found: id=%s", m[1], m[1])
+	}
+	for _, m := range anyTemplate.FindAllSubmatch(b, -1) {
+		if !slices.Contains(templateFunctions, string(m[1])) {
+			return doc, fmt.Errorf("function %q not defined", m[1])
+		}
+	}
+	b = envTemplate.ReplaceAllFunc(b, func(m []byte) []byte {
+		quoted, err := json.Marshal(g.env[string(envTemplate.FindSubmatch(m)[1])])
+		if err != nil {
+			return nil
+		}
+		return quoted[1 : len(quoted)-1]
+	})
+	doc.Spec = apiSpec{}
+	if err := json.Unmarshal(b, &doc.Spec); err != nil {
+		return doc, fmt.Errorf("failed to render configuration: %w", err)
+	}
+	return doc, nil
 }
 
 func failNoAPI(w http.ResponseWriter, handle string) {

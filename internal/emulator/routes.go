@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -31,10 +32,10 @@ import (
 
 // message is the gateway's usual answer without content: an error, mostly.
 type message struct {
-	Status  string       `json:"status"`
-	Message string       `json:"message"`
 	Errors  []fieldError `json:"errors,omitempty"`
 	ID      string       `json:"id,omitempty"`
+	Message string       `json:"message"`
+	Status  string       `json:"status"`
 }
 
 // fieldError says what is wrong with one field of a REST API.
@@ -178,6 +179,18 @@ func fromYAML(body []byte, into any) error {
 		return fmt.Errorf("failed to marshal intermediate to JSON: %w", err)
 	}
 	return json.NewDecoder(bytes.NewReader(b)).Decode(into)
+}
+
+// repeated refuses a filter that is given twice, in plain text.
+func repeated(w http.ResponseWriter, q url.Values, names ...string) bool {
+	for _, name := range names {
+		if len(q[name]) > 1 {
+			http.Error(w, fmt.Sprintf("Invalid format for parameter %s: multiple values for single value parameter '%s'", name, name),
+				http.StatusBadRequest)
+			return true
+		}
+	}
+	return false
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -49,6 +49,9 @@ type apiRow struct {
 	seq        uint64
 	uuid       string
 	doc        restAPI
+	name       string // display name and version with templates rendered
+	version    string
+	deployed   bool
 	createdAt  time.Time
 	updatedAt  time.Time
 	deployedAt time.Time
@@ -56,19 +59,15 @@ type apiRow struct {
 
 func (a *apiRow) handle() string { return a.doc.Metadata.Name }
 
-func (a *apiRow) deployed() bool {
-	return a.doc.Spec.DeploymentState == nil || *a.doc.Spec.DeploymentState != stateUndeployed
-}
-
 func (a *apiRow) state() string {
-	if a.deployed() {
+	if a.deployed {
 		return stateDeployed
 	}
 	return stateUndeployed
 }
 
 func (a *apiRow) context() string {
-	return strings.ReplaceAll(a.doc.Spec.Context, "$version", a.doc.Spec.Version)
+	return strings.ReplaceAll(a.doc.Spec.Context, "$version", a.version)
 }
 
 type planRow struct {
@@ -200,20 +199,20 @@ func (s *store) resolveAPI(id string) *apiRow {
 
 // checkAPI reports a clash of names with another API. Display name and version
 // are looked at before the handle, as gateways do.
-func (s *store) checkAPI(uuid string, doc restAPI) error {
+func (s *store) checkAPI(row *apiRow) error {
 	for _, a := range s.apis {
-		if a.uuid != uuid && a.doc.Spec.DisplayName == doc.Spec.DisplayName && a.doc.Spec.Version == doc.Spec.Version {
-			return nameConflictError{"conflict: configuration with name '" + doc.Spec.DisplayName +
-				"' and version '" + doc.Spec.Version + "' already exists"}
+		if a.uuid != row.uuid && a.name == row.name && a.version == row.version {
+			return nameConflictError{"conflict: configuration with name '" + row.name +
+				"' and version '" + row.version + "' already exists"}
 		}
 	}
-	if a := s.apiByHandle(doc.Metadata.Name); a != nil && a.uuid != uuid {
-		return nameConflictError{"conflict: configuration with handle '" + doc.Metadata.Name + "' already exists"}
+	if a := s.apiByHandle(row.handle()); a != nil && a.uuid != row.uuid {
+		return nameConflictError{"conflict: configuration with handle '" + row.handle() + "' already exists"}
 	}
 	return nil
 }
 
-func (s *store) deleteAPI(a *apiRow, correlationID string) []string {
+func (s *store) deleteAPI(a *apiRow, correlationID string) {
 	ids := []string{a.uuid}
 	for _, sub := range s.subs {
 		if sub.apiUUID == a.uuid {
@@ -223,7 +222,6 @@ func (s *store) deleteAPI(a *apiRow, correlationID string) []string {
 	}
 	delete(s.apis, a.uuid)
 	s.publish(correlationID, ids...)
-	return ids[1:]
 }
 
 // checkPlanName reports whether another plan has the name.

@@ -81,11 +81,14 @@ func knownStatus(s string) bool {
 
 func (g *Gateway) listSubscriptions(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
+	if repeated(w, q, "apiId", "applicationId", "status") {
+		return
+	}
 	uuid := ""
 	if id := q.Get("apiId"); id != "" {
 		a := g.store.resolveAPI(id)
 		if a == nil {
-			failNoSubscriptionAPI(w, id)
+			fail(w, http.StatusNotFound, noSubscriptionAPI(id))
 			return
 		}
 		uuid = a.uuid
@@ -104,61 +107,22 @@ func (g *Gateway) listSubscriptions(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"subscriptions": items, "count": len(items)})
 }
 
-func failNoSubscriptionAPI(w http.ResponseWriter, id string) {
-	fail(w, http.StatusNotFound, fmt.Sprintf("RestAPI with identifier '%s' not found", id))
+func noSubscriptionAPI(id string) string {
+	return fmt.Sprintf("RestAPI with identifier '%s' not found", id)
 }
 
 func (g *Gateway) createSubscription(w http.ResponseWriter, r *http.Request) {
-	s := g.store
 	var req subscriptionRequest
 	if err := bind(r, &req); err != nil {
 		fail(w, http.StatusBadRequest, "Invalid request body")
 		return
 	}
-	if strings.TrimSpace(req.APIID) == "" {
-		fail(w, http.StatusBadRequest, "apiId is required")
+	row, no := g.store.newSubscription(req)
+	if no != nil {
+		fail(w, no.status, no.message)
 		return
 	}
-	token := strings.TrimSpace(req.SubscriptionToken)
-	if token == "" {
-		fail(w, http.StatusBadRequest, "subscriptionToken is required")
-		return
-	}
-	externalRefID, ok := s.externalRefID(req.ExternalRefID)
-	if !ok {
-		fail(w, http.StatusBadRequest, "externalRefId must be 1-64 characters and match ^[A-Za-z0-9][A-Za-z0-9._-]*$")
-		return
-	}
-	a := s.resolveAPI(req.APIID)
-	if a == nil {
-		failNoSubscriptionAPI(w, req.APIID)
-		return
-	}
-	// An empty plan ID passes the check of the plan, and fails in the database.
-	if req.SubscriptionPlanID != nil && *req.SubscriptionPlanID != "" {
-		if no := s.planRefusal(*req.SubscriptionPlanID, a); no != "" {
-			fail(w, http.StatusBadRequest, no)
-			return
-		}
-	}
-	row := &subscriptionRow{
-		apiUUID: a.uuid, externalRefID: externalRefID, applicationID: req.ApplicationID, planID: req.SubscriptionPlanID,
-		billingCustomerID: req.BillingCustomerID, billingSubscriptionID: req.BillingSubscriptionID,
-		status: statusActive, hash: hashOf(token),
-	}
-	if req.Status != nil {
-		if row.status = *req.Status; !knownStatus(row.status) {
-			fail(w, http.StatusBadRequest, "invalid status: "+row.status)
-			return
-		}
-	}
-	if row.applicationID != nil && *row.applicationID == "" {
-		row.applicationID = nil
-	}
-	if row.id = s.newID(); externalRefID != nil {
-		row.id = *externalRefID
-	}
-	if err := s.insertSubscription(row, eventKey(r)); err != nil {
+	if err := g.store.insertSubscription(row, eventKey(r)); err != nil {
 		if errors.Is(err, errConflict) {
 			fail(w, http.StatusConflict, messageSubscribed)
 			return
@@ -169,8 +133,51 @@ func (g *Gateway) createSubscription(w http.ResponseWriter, r *http.Request) {
 	committed(w)
 	out := g.subscriptionResponse(row)
 	// The only answer that ever shows a token.
-	out.SubscriptionToken = token
+	out.SubscriptionToken = strings.TrimSpace(req.SubscriptionToken)
 	writeJSON(w, http.StatusCreated, out)
+}
+
+// newSubscription makes a row of a request, or says why not.
+func (s *store) newSubscription(req subscriptionRequest) (*subscriptionRow, *refusal) {
+	bad := func(message string) (*subscriptionRow, *refusal) {
+		return nil, &refusal{status: http.StatusBadRequest, message: message}
+	}
+	if strings.TrimSpace(req.APIID) == "" {
+		return bad("apiId is required")
+	}
+	token := strings.TrimSpace(req.SubscriptionToken)
+	if token == "" {
+		return bad("subscriptionToken is required")
+	}
+	externalRefID, ok := s.externalRefID(req.ExternalRefID)
+	if !ok {
+		return bad("externalRefId must be 1-64 characters and match ^[A-Za-z0-9][A-Za-z0-9._-]*$")
+	}
+	a := s.resolveAPI(req.APIID)
+	if a == nil {
+		return nil, &refusal{status: http.StatusNotFound, message: noSubscriptionAPI(req.APIID)}
+	}
+	// An empty plan ID passes this check, and fails in the database.
+	if value(req.SubscriptionPlanID) != "" {
+		if no := s.planRefusal(*req.SubscriptionPlanID, a); no != "" {
+			return bad(no)
+		}
+	}
+	row := &subscriptionRow{
+		id: s.newID(), apiUUID: a.uuid, externalRefID: externalRefID,
+		applicationID: given(value(req.ApplicationID)), planID: req.SubscriptionPlanID,
+		billingCustomerID: req.BillingCustomerID, billingSubscriptionID: req.BillingSubscriptionID,
+		status: statusActive, hash: hashOf(token),
+	}
+	if externalRefID != nil {
+		row.id = *externalRefID
+	}
+	if req.Status != nil {
+		if row.status = *req.Status; !knownStatus(row.status) {
+			return bad("invalid status: " + row.status)
+		}
+	}
+	return row, nil
 }
 
 func (s *store) insertSubscription(row *subscriptionRow, correlationID string) error {

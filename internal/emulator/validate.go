@@ -17,7 +17,6 @@ limitations under the License.
 package emulator
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"path"
@@ -51,20 +50,9 @@ func (r *report) add(field, format string, args ...any) {
 	r.errs = append(r.errs, fieldError{Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
-// templated says whether a value is only known once it is rendered. The
-// emulator renders nothing and accepts such values.
+// templated says whether a value has templates that the emulator does not know.
+// It accepts such values.
 func templated(s string) bool { return strings.Contains(s, "{{") }
-
-func unresolvedSecret(doc restAPI) (string, bool) {
-	b, err := json.Marshal(doc.Spec)
-	if err != nil {
-		return "", false
-	}
-	if m := secretReference.FindSubmatch(b); m != nil {
-		return string(m[1]), true
-	}
-	return "", false
-}
 
 func (g *Gateway) validateAPI(doc restAPI) []fieldError {
 	r := &report{}
@@ -338,7 +326,7 @@ func (g *Gateway) validatePolicies(r *report, field string, policies *[]policy) 
 		case fullVersionRule.MatchString(version):
 			r.add(at, "policy '%s' version must be major-only (e.g., v1); full semantic version (e.g., v1.0.0) is not allowed", p.Name)
 		case !majorRule.MatchString(version):
-			r.add(at, "policy '%s' has invalid version format '%s' (expected major-only, e.g., v1)", p.Name, version)
+			r.add(at, "invalid version format '%s' for policy '%s'; expected major-only version (e.g., v1)", version, p.Name)
 		case g.policies != nil && !slices.Contains(versions, version):
 			r.add(at, "policy '%s' major version '%s' not found in loaded policy definitions", p.Name, version)
 		}
