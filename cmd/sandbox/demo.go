@@ -53,8 +53,8 @@ const (
 	apiName         = "books-v1"
 	bronze, gold    = "bronze", "gold"
 	subscriptionRef = "web-shop"
-	tokenSecret     = "web-shop-token"
-	passwordSecret  = "gateway-admin" //nolint:gosec // The name of a Secret.
+	tokenSecret     = "web-shop-token" //nolint:gosec // The name of a Secret.
+	passwordSecret  = "gateway-admin"
 	passwordKey     = "password"
 )
 

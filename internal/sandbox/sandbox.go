@@ -128,7 +128,7 @@ func (s *Sandbox) start(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if s.Gateway.URL == "" {
-		if err := s.startEmulator(o.Generation); err != nil {
+		if err := s.startEmulator(ctx, o.Generation); err != nil {
 			return err
 		}
 		_, _ = fmt.Fprintf(o.Log, "gateway (emulated) ready at %s\n", s.Gateway.URL)
@@ -147,13 +147,13 @@ func (s *Sandbox) createNamespace(ctx context.Context) error {
 	return errors.Wrapf(err, "cannot create the namespace %s", Namespace)
 }
 
-func (s *Sandbox) startEmulator(g emulator.Generation) (err error) {
+func (s *Sandbox) startEmulator(ctx context.Context, g emulator.Generation) (err error) {
 	if g == "" {
 		g = emulator.InPlace
 	}
 	s.Gateway = Gateway{Username: "admin", Password: "admin"}
 	// It ends with Stop, not with the context, as all else does.
-	s.Emulator, err = emulator.Start(context.Background(), emulator.Options{
+	s.Emulator, err = emulator.Start(context.WithoutCancel(ctx), emulator.Options{
 		Generation: g,
 		Users:      []emulator.User{{Name: s.Gateway.Username, Password: s.Gateway.Password, Roles: []emulator.Role{emulator.RoleAdmin}}},
 	})
@@ -281,7 +281,7 @@ func (s *Sandbox) ProviderLog(lines int) (path, tail string) {
 // ProviderMemory returns how many bytes of memory the provider has resident.
 func (s *Sandbox) ProviderMemory(ctx context.Context) (int64, error) {
 	pid := strconv.Itoa(s.provider.PID())
-	if status, err := os.ReadFile(filepath.Join("/proc", pid, "status")); err == nil {
+	if status, err := os.ReadFile(filepath.Join("/proc", pid, "status")); err == nil { //nolint:gosec // A number of our own.
 		for line := range strings.Lines(string(status)) {
 			if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
 				return kibibytes(strings.TrimSuffix(strings.TrimSpace(rest), " kB"))
