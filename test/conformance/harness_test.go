@@ -55,8 +55,8 @@ type target struct {
 // login is a user; the zero value sends no credentials.
 type login struct{ name, password string }
 
-// gateway is a target with the means to ask it, and the duty to tidy up.
-type gateway struct {
+// gatewayUnderTest is a target with the means to ask it, and the duty to tidy up.
+type gatewayUnderTest struct {
 	target
 
 	prefix string
@@ -138,7 +138,7 @@ func TestGateway(t *testing.T) {
 // check is one fact about gateways.
 type check struct {
 	fact string
-	run  func(t *testing.T, g *gateway)
+	run  func(t *testing.T, g *gatewayUnderTest)
 
 	// inPlace and legacy restrict the check to that generation.
 	inPlace, legacy bool
@@ -150,7 +150,7 @@ type check struct {
 }
 
 func run(t *testing.T, to target) {
-	g := &gateway{
+	g := &gatewayUnderTest{
 		target:  to,
 		prefix:  "conformance-" + random() + "-",
 		client:  newClient(),
@@ -169,6 +169,7 @@ func run(t *testing.T, to target) {
 		{"SubscriptionPlan", planChecks()},
 		{"Subscription", subscriptionChecks()},
 		{"InPlace", inPlaceChecks()},
+		{"Client", clientChecks()},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, c := range group.checks {
@@ -203,7 +204,7 @@ func random() string {
 }
 
 // name returns a name that nobody else has.
-func (g *gateway) name() string {
+func (g *gatewayUnderTest) name() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.n++
@@ -220,7 +221,7 @@ type request struct {
 }
 
 // send sends the request. A string is sent as it is, anything else as JSON.
-func (g *gateway) send(ctx context.Context, r request) (answer, error) {
+func (g *gatewayUnderTest) send(ctx context.Context, r request) (answer, error) {
 	var payload []byte
 	switch b := r.body.(type) {
 	case nil:
@@ -270,7 +271,7 @@ func (g *gateway) send(ctx context.Context, r request) (answer, error) {
 }
 
 // do sends the request and fails the test if there is no answer.
-func (g *gateway) do(t *testing.T, r request) answer {
+func (g *gatewayUnderTest) do(t *testing.T, r request) answer {
 	t.Helper()
 	if strings.HasPrefix(r.url, "/") {
 		r.url = g.url + basePath + r.url
@@ -284,7 +285,7 @@ func (g *gateway) do(t *testing.T, r request) answer {
 
 // want sends a request below the base path and fails the test if the answer has
 // another status.
-func (g *gateway) want(t *testing.T, status int, method, path string, body any) answer {
+func (g *gatewayUnderTest) want(t *testing.T, status int, method, path string, body any) answer {
 	t.Helper()
 	a := g.do(t, request{method: method, url: path, body: body})
 	if a.status != status {
@@ -293,14 +294,14 @@ func (g *gateway) want(t *testing.T, status int, method, path string, body any) 
 	return a
 }
 
-func (g *gateway) get(t *testing.T, path string) obj {
+func (g *gatewayUnderTest) get(t *testing.T, path string) obj {
 	t.Helper()
 	return g.want(t, http.StatusOK, http.MethodGet, path, nil).body
 }
 
 // refused is want, and the answer must be the usual error envelope with the
 // text in its message.
-func (g *gateway) refused(t *testing.T, status int, text, method, path string, body any) {
+func (g *gatewayUnderTest) refused(t *testing.T, status int, text, method, path string, body any) {
 	t.Helper()
 	a := g.want(t, status, method, path, body)
 	isError(t, a, text)
@@ -319,13 +320,13 @@ func isError(t *testing.T, a answer, text string) {
 
 // api creates a REST API, which is deleted after the test, and returns its
 // handle.
-func (g *gateway) api(t *testing.T, change ...func(spec obj)) string {
+func (g *gatewayUnderTest) api(t *testing.T, change ...func(spec obj)) string {
 	t.Helper()
 	doc := g.apiDoc(g.name(), change...)
 	return g.createAPI(t, doc)
 }
 
-func (g *gateway) createAPI(t *testing.T, doc obj) string {
+func (g *gatewayUnderTest) createAPI(t *testing.T, doc obj) string {
 	t.Helper()
 	handle := doc["metadata"].(obj)["name"].(string)
 	g.tidy(t, "/rest-apis/"+url.PathEscape(handle))
@@ -333,7 +334,7 @@ func (g *gateway) createAPI(t *testing.T, doc obj) string {
 	return handle
 }
 
-func (g *gateway) apiDoc(handle string, change ...func(spec obj)) obj {
+func (g *gatewayUnderTest) apiDoc(handle string, change ...func(spec obj)) obj {
 	spec := obj{
 		"displayName": handle, "version": "v1.0", "context": "/" + handle,
 		"upstream":   obj{"main": obj{"url": "http://backend.example.com"}},
@@ -363,7 +364,7 @@ func with(field string, value any) func(obj) {
 }
 
 // plan creates a plan, which is deleted after the test, and returns it.
-func (g *gateway) plan(t *testing.T, change ...func(obj)) obj {
+func (g *gatewayUnderTest) plan(t *testing.T, change ...func(obj)) obj {
 	t.Helper()
 	body := obj{"planName": g.name()}
 	for _, c := range change {
@@ -374,12 +375,12 @@ func (g *gateway) plan(t *testing.T, change ...func(obj)) obj {
 
 // subscribe creates a subscription, which is deleted after the test, and
 // returns it.
-func (g *gateway) subscribe(t *testing.T, body obj) obj {
+func (g *gatewayUnderTest) subscribe(t *testing.T, body obj) obj {
 	t.Helper()
 	return g.create(t, "/subscriptions", body)
 }
 
-func (g *gateway) create(t *testing.T, path string, body any) obj {
+func (g *gatewayUnderTest) create(t *testing.T, path string, body any) obj {
 	t.Helper()
 	a := g.want(t, http.StatusCreated, http.MethodPost, path, body)
 	id, _ := a.body["id"].(string)
@@ -391,7 +392,7 @@ func (g *gateway) create(t *testing.T, path string, body any) obj {
 }
 
 // tidy deletes what the path names after the test, if it is there.
-func (g *gateway) tidy(t *testing.T, path string) {
+func (g *gatewayUnderTest) tidy(t *testing.T, path string) {
 	t.Helper()
 	g.mu.Lock()
 	g.ours[path] = true
@@ -413,7 +414,7 @@ func (g *gateway) tidy(t *testing.T, path string) {
 func token() string { return "token-" + random() + random() + random() + random() }
 
 // internalID returns the internal ID of the API.
-func (g *gateway) internalID(t *testing.T, handle string) string {
+func (g *gatewayUnderTest) internalID(t *testing.T, handle string) string {
 	t.Helper()
 	s := g.subscribe(t, obj{"apiId": handle, "subscriptionToken": token(), "applicationId": "internal-id"})
 	id, _ := s["apiId"].(string)
@@ -422,7 +423,7 @@ func (g *gateway) internalID(t *testing.T, handle string) string {
 }
 
 // list returns the objects in a list.
-func (g *gateway) list(t *testing.T, path, field string) []obj {
+func (g *gatewayUnderTest) list(t *testing.T, path, field string) []obj {
 	t.Helper()
 	body := g.get(t, path)
 	items, ok := body[field].([]any)
@@ -439,17 +440,17 @@ func (g *gateway) list(t *testing.T, path, field string) []obj {
 	return out
 }
 
-func (g *gateway) apis(t *testing.T, query string) []obj {
+func (g *gatewayUnderTest) apis(t *testing.T, query string) []obj {
 	t.Helper()
 	return g.list(t, "/rest-apis"+query, "apis")
 }
 
-func (g *gateway) plans(t *testing.T) []obj {
+func (g *gatewayUnderTest) plans(t *testing.T) []obj {
 	t.Helper()
 	return g.list(t, "/subscription-plans", "subscriptionPlans")
 }
 
-func (g *gateway) subscriptions(t *testing.T, query string) []obj {
+func (g *gatewayUnderTest) subscriptions(t *testing.T, query string) []obj {
 	t.Helper()
 	return g.list(t, "/subscriptions"+query, "subscriptions")
 }
@@ -477,7 +478,7 @@ func field(o obj, path string) any {
 }
 
 // inventory is all there is at the gateway, by path, with its change stamp.
-func (g *gateway) inventory(t *testing.T) map[string]string {
+func (g *gatewayUnderTest) inventory(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for _, a := range g.apis(t, "") {
@@ -500,7 +501,7 @@ func (g *gateway) inventory(t *testing.T) map[string]string {
 
 // checkLeftAsFound compares what is there with what was there before. What
 // other people did meanwhile is told, not held against the gateway.
-func (g *gateway) checkLeftAsFound(t *testing.T, before map[string]string) {
+func (g *gatewayUnderTest) checkLeftAsFound(t *testing.T, before map[string]string) {
 	t.Run("the gateway is left as it was found", func(t *testing.T) {
 		after := g.inventory(t)
 		for _, path := range slices.Sorted(maps.Keys(after)) {

@@ -29,7 +29,7 @@ import (
 // is checked on the emulator only: it takes the stricter reading.
 func inPlaceChecks() []check {
 	return []check{
-		{fact: "externalRefId is the ID of the subscription, and answered", inPlace: true, run: func(t *testing.T, g *gateway) {
+		{fact: "externalRefId is the ID of the subscription, and answered", inPlace: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			for _, id := range []string{g.name(), "A" + random(), random() + ".x_y-Z", g.name() + strings.Repeat("x", 64-len(g.name()))} {
 				s := g.subscribe(t, obj{"apiId": handle, "subscriptionToken": token(), "externalRefId": id})
@@ -43,13 +43,13 @@ func inPlaceChecks() []check {
 				}
 			}
 		}},
-		{fact: "without externalRefId the gateway picks the ID", inPlace: true, run: func(t *testing.T, g *gateway) {
+		{fact: "without externalRefId the gateway picks the ID", inPlace: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			s := g.subscribe(t, obj{"apiId": g.api(t), "subscriptionToken": token()})
 			if id, _ := s["id"].(string); !uuid.MatchString(id) {
 				t.Errorf("want a UUID, got %v", s["id"])
 			}
 		}},
-		{fact: "an externalRefId that does not match the pattern is 400", inPlace: true, run: func(t *testing.T, g *gateway) {
+		{fact: "an externalRefId that does not match the pattern is 400", inPlace: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			for _, id := range []any{"", "-", ".a", "_a", "a/b", "a b", " a", "ä", "a#", "..", strings.Repeat("x", 65), 7, obj{}} {
 				g.refused(t, http.StatusBadRequest, "", http.MethodPost, "/subscriptions",
@@ -59,13 +59,13 @@ func inPlaceChecks() []check {
 				t.Errorf("want nothing created, got %v", got)
 			}
 		}},
-		{fact: "the pattern is looked at before a clash", inPlace: true, run: func(t *testing.T, g *gateway) {
+		{fact: "the pattern is looked at before a clash", inPlace: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			handle, secret := g.api(t), token()
 			g.subscribe(t, obj{"apiId": handle, "subscriptionToken": secret})
 			g.refused(t, http.StatusBadRequest, "", http.MethodPost, "/subscriptions",
 				obj{"apiId": handle, "subscriptionToken": secret, "externalRefId": "-"})
 		}},
-		{fact: "an ID is taken across all APIs, a clash of IDs looks like one of tokens", inPlace: true, run: func(t *testing.T, g *gateway) {
+		{fact: "an ID is taken across all APIs, a clash of IDs looks like one of tokens", inPlace: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			one, two, id, secret := g.api(t), g.api(t), g.name(), token()
 			g.subscribe(t, obj{"apiId": one, "subscriptionToken": secret, "externalRefId": id})
 			other := g.subscribe(t, obj{"apiId": two, "subscriptionToken": token()})
@@ -81,7 +81,7 @@ func inPlaceChecks() []check {
 			}
 			g.subscribe(t, obj{"apiId": two, "subscriptionToken": secret, "externalRefId": strings.ToUpper(id)})
 		}},
-		{fact: "an ID is free again after a deletion, and after its API's", inPlace: true, run: func(t *testing.T, g *gateway) {
+		{fact: "an ID is free again after a deletion, and after its API's", inPlace: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			handle, id, secret := g.api(t), g.name(), token()
 			body := obj{"apiId": handle, "subscriptionToken": secret, "externalRefId": id}
 			g.subscribe(t, body)
@@ -91,7 +91,7 @@ func inPlaceChecks() []check {
 			g.createAPI(t, g.apiDoc(handle))
 			g.subscribe(t, body)
 		}},
-		{fact: "a change switches, clears and leaves the plan", inPlace: true, run: func(t *testing.T, g *gateway) {
+		{fact: "a change switches, clears and leaves the plan", inPlace: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			handle, one, two := g.api(t), g.plan(t), g.plan(t)
 			s := g.subscribe(t, obj{"apiId": handle, "subscriptionToken": token(), "subscriptionPlanId": one["id"]})
 			path := "/subscriptions/" + s["id"].(string)
@@ -113,7 +113,7 @@ func inPlaceChecks() []check {
 			}
 			g.want(t, http.StatusNoContent, http.MethodDelete, "/subscription-plans/"+two["id"].(string), nil)
 		}},
-		{fact: "a change switches the token: the new one is taken, the old one free", inPlace: true, run: func(t *testing.T, g *gateway) {
+		{fact: "a change switches the token: the new one is taken, the old one free", inPlace: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			handle, old, current := g.api(t), token(), token()
 			s := g.subscribe(t, obj{"apiId": handle, "subscriptionToken": old})
 			path := "/subscriptions/" + s["id"].(string)
@@ -128,7 +128,7 @@ func inPlaceChecks() []check {
 			g.want(t, http.StatusConflict, http.MethodPut, path, obj{"subscriptionToken": old})
 			g.want(t, http.StatusConflict, http.MethodPut, "/subscriptions/"+other["id"].(string), obj{"subscriptionToken": current})
 		}},
-		{fact: "status, plan and token change together, or not at all", inPlace: true, run: func(t *testing.T, g *gateway) {
+		{fact: "status, plan and token change together, or not at all", inPlace: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			good, idle, foreign := g.plan(t), g.plan(t, with("status", "INACTIVE")), g.plan(t)
 			handle := g.api(t, withPlans(good["planName"].(string), idle["planName"].(string)))
 			old, taken := token(), token()
@@ -166,14 +166,14 @@ func inPlaceChecks() []check {
 			g.want(t, http.StatusConflict, http.MethodPost, "/subscriptions", obj{"apiId": handle, "subscriptionToken": fresh})
 			g.subscribe(t, obj{"apiId": handle, "subscriptionToken": old})
 		}},
-		{fact: "stricter reading: an empty plan ID or a null token is 400", inPlace: true, emulator: true, run: func(t *testing.T, g *gateway) {
+		{fact: "stricter reading: an empty plan ID or a null token is 400", inPlace: true, emulator: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			s := g.subscribe(t, obj{"apiId": g.api(t), "subscriptionToken": token()})
 			path := "/subscriptions/" + s["id"].(string)
 			for _, body := range []obj{{"subscriptionPlanId": ""}, {"subscriptionToken": nil}} {
 				g.refused(t, http.StatusBadRequest, "", http.MethodPut, path, body)
 			}
 		}},
-		{fact: "stricter reading: a plan that is sent again must still be usable", inPlace: true, emulator: true, run: func(t *testing.T, g *gateway) {
+		{fact: "stricter reading: a plan that is sent again must still be usable", inPlace: true, emulator: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			p := g.plan(t)
 			s := g.subscribe(t, obj{"apiId": g.api(t), "subscriptionToken": token(), "subscriptionPlanId": p["id"]})
 			path := "/subscriptions/" + s["id"].(string)
@@ -181,14 +181,14 @@ func inPlaceChecks() []check {
 			g.refused(t, http.StatusBadRequest, "not active", http.MethodPut, path, obj{"status": "REVOKED", "subscriptionPlanId": p["id"]})
 			g.want(t, http.StatusOK, http.MethodPut, path, obj{"status": "REVOKED"})
 		}},
-		{fact: "stricter reading: a subscription without externalRefId never shows one, and a change cannot set it", inPlace: true, emulator: true, run: func(t *testing.T, g *gateway) {
+		{fact: "stricter reading: a subscription without externalRefId never shows one, and a change cannot set it", inPlace: true, emulator: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			s := g.subscribe(t, obj{"apiId": g.api(t), "subscriptionToken": token()})
 			a := g.want(t, http.StatusOK, http.MethodPut, "/subscriptions/"+s["id"].(string), obj{"externalRefId": g.name()})
 			if v, ok := a.body["externalRefId"]; ok {
 				t.Errorf("want no externalRefId, got %v", v)
 			}
 		}},
-		{fact: "a rotated token works at once, the old one no longer", inPlace: true, emulator: true, run: func(t *testing.T, g *gateway) {
+		{fact: "a rotated token works at once, the old one no longer", inPlace: true, emulator: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			handle, old, current := g.api(t), token(), token()
 			s := g.subscribe(t, obj{"apiId": handle, "subscriptionToken": old})
 			g.want(t, http.StatusOK, http.MethodPut, "/subscriptions/"+s["id"].(string), obj{"subscriptionToken": current})
@@ -196,7 +196,7 @@ func inPlaceChecks() []check {
 				t.Error("want the new token alone let through")
 			}
 		}},
-		{fact: "of many creations with one ID at once one succeeds", inPlace: true, run: func(t *testing.T, g *gateway) {
+		{fact: "of many creations with one ID at once one succeeds", inPlace: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			handle, id := g.api(t), g.name()
 			g.tidy(t, "/subscriptions/"+id)
 			got := parallel(func() (answer, error) {

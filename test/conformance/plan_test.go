@@ -28,7 +28,7 @@ import (
 
 func planChecks() []check {
 	return []check{
-		{fact: "a creation fills in defaults, and an ID of its own", run: func(t *testing.T, g *gateway) {
+		{fact: "a creation fills in defaults, and an ID of its own", run: func(t *testing.T, g *gatewayUnderTest) {
 			name := g.name()
 			p := g.create(t, "/subscription-plans", obj{"planName": name, "id": "chosen-by-the-client", "billingPlan": ""})
 			got := g.get(t, "/subscription-plans/"+p["id"].(string))
@@ -47,7 +47,7 @@ func planChecks() []check {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		}},
-		{fact: "everything that is sent is answered", run: func(t *testing.T, g *gateway) {
+		{fact: "everything that is sent is answered", run: func(t *testing.T, g *gatewayUnderTest) {
 			sent := obj{
 				"planName": g.name(), "billingPlan": "COMMERCIAL", "stopOnQuotaReach": false, "throttleLimitCount": 10.0,
 				"throttleLimitUnit": "Min", "expiryTime": "2031-02-03T04:05:06+05:30", "status": "INACTIVE",
@@ -60,7 +60,7 @@ func planChecks() []check {
 				}
 			}
 		}},
-		{fact: "the name is trimmed, required, and unique by letter case", run: func(t *testing.T, g *gateway) {
+		{fact: "the name is trimmed, required, and unique by letter case", run: func(t *testing.T, g *gatewayUnderTest) {
 			name := g.name()
 			p := g.create(t, "/subscription-plans", obj{"planName": "  " + name + "\t\n"})
 			if p["planName"] != name {
@@ -74,7 +74,7 @@ func planChecks() []check {
 				g.refused(t, http.StatusBadRequest, "planName is required", http.MethodPost, "/subscription-plans", none)
 			}
 		}},
-		{fact: "what is wrong with limits, status or types is 400", run: func(t *testing.T, g *gateway) {
+		{fact: "what is wrong with limits, status or types is 400", run: func(t *testing.T, g *gatewayUnderTest) {
 			for text, bodies := range map[string][]obj{
 				"must be provided together": {{"throttleLimitCount": 1}, {"throttleLimitUnit": "Min"}, {"throttleLimitCount": 1, "throttleLimitUnit": ""}},
 				"must be positive":          {{"throttleLimitCount": 0, "throttleLimitUnit": "Min"}, {"throttleLimitCount": -1, "throttleLimitUnit": "Min"}},
@@ -96,18 +96,18 @@ func planChecks() []check {
 			}
 			g.refused(t, http.StatusBadRequest, "Invalid request body", http.MethodPost, "/subscription-plans", "")
 		}},
-		{fact: "integers are exact up to 2^53", run: func(t *testing.T, g *gateway) {
+		{fact: "integers are exact up to 2^53", run: func(t *testing.T, g *gatewayUnderTest) {
 			p := g.create(t, "/subscription-plans", `{"planName":"`+g.name()+`","throttleLimitCount":9007199254740991,"throttleLimitUnit":"Day"}`)
 			raw := g.want(t, http.StatusOK, http.MethodGet, "/subscription-plans/"+p["id"].(string), nil).raw
 			if !strings.Contains(raw, `"throttleLimitCount":9007199254740991`) {
 				t.Errorf("want the number as it was sent, got %s", raw)
 			}
 		}},
-		{fact: "the name is no ID", run: func(t *testing.T, g *gateway) {
+		{fact: "the name is no ID", run: func(t *testing.T, g *gatewayUnderTest) {
 			p := g.plan(t)
 			g.refused(t, http.StatusNotFound, "Subscription plan not found", http.MethodGet, "/subscription-plans/"+p["planName"].(string), nil)
 		}},
-		{fact: "a change merges: nothing is cleared but the billing plan", run: func(t *testing.T, g *gateway) {
+		{fact: "a change merges: nothing is cleared but the billing plan", run: func(t *testing.T, g *gatewayUnderTest) {
 			p := g.plan(t, func(o obj) {
 				o["billingPlan"], o["throttleLimitCount"], o["throttleLimitUnit"] = "FREE", 5, "Hour"
 				o["expiryTime"], o["stopOnQuotaReach"], o["status"] = "2031-01-01T00:00:00Z", false, "INACTIVE"
@@ -137,7 +137,7 @@ func planChecks() []check {
 				g.refused(t, http.StatusBadRequest, "Invalid request body", http.MethodPut, path, body)
 			}
 		}},
-		{fact: "a plan may be renamed, but not to nothing", run: func(t *testing.T, g *gateway) {
+		{fact: "a plan may be renamed, but not to nothing", run: func(t *testing.T, g *gatewayUnderTest) {
 			p, name := g.plan(t), g.name()
 			path := "/subscription-plans/" + p["id"].(string)
 			a := g.want(t, http.StatusOK, http.MethodPut, path, obj{"planName": " " + name + " "})
@@ -146,7 +146,7 @@ func planChecks() []check {
 			}
 			g.refused(t, http.StatusBadRequest, "planName cannot be empty", http.MethodPut, path, obj{"planName": " "})
 		}},
-		{fact: "a rename to a name that is taken: 500 on a legacy gateway, 409 later; nothing is applied", run: func(t *testing.T, g *gateway) {
+		{fact: "a rename to a name that is taken: 500 on a legacy gateway, 409 later; nothing is applied", run: func(t *testing.T, g *gatewayUnderTest) {
 			one, two := g.plan(t), g.plan(t)
 			path := "/subscription-plans/" + two["id"].(string)
 			before := g.get(t, path)
@@ -160,7 +160,7 @@ func planChecks() []check {
 				t.Errorf("-before, +after:\n%s", diff)
 			}
 		}},
-		{fact: "a plan in use cannot be deleted: 500 on a legacy gateway, 409 later", run: func(t *testing.T, g *gateway) {
+		{fact: "a plan in use cannot be deleted: 500 on a legacy gateway, 409 later", run: func(t *testing.T, g *gatewayUnderTest) {
 			p := g.plan(t)
 			path := "/subscription-plans/" + p["id"].(string)
 			s := g.subscribe(t, obj{"apiId": g.api(t), "subscriptionToken": token(), "subscriptionPlanId": p["id"], "status": "REVOKED"})
@@ -173,7 +173,7 @@ func planChecks() []check {
 			g.want(t, http.StatusNoContent, http.MethodDelete, "/subscriptions/"+s["id"].(string), nil)
 			g.want(t, http.StatusNoContent, http.MethodDelete, path, nil)
 		}},
-		{fact: "a deletion answers 204, the second 404", run: func(t *testing.T, g *gateway) {
+		{fact: "a deletion answers 204, the second 404", run: func(t *testing.T, g *gatewayUnderTest) {
 			path := "/subscription-plans/" + g.plan(t)["id"].(string)
 			if a := g.want(t, http.StatusNoContent, http.MethodDelete, path, nil); a.raw != "" {
 				t.Errorf("want no body, got %s", a.raw)
@@ -183,7 +183,7 @@ func planChecks() []check {
 			}
 			g.refused(t, http.StatusNotFound, "Subscription plan not found", http.MethodPut, path, "{")
 		}},
-		{fact: "lists are newest first and know no filters", run: func(t *testing.T, g *gateway) {
+		{fact: "lists are newest first and know no filters", run: func(t *testing.T, g *gatewayUnderTest) {
 			one, two := g.plan(t), g.plan(t)
 			for _, query := range []string{"", "?planName=x", "?limit=1", "?status=INACTIVE"} {
 				got := values(g.list(t, "/subscription-plans"+query, "subscriptionPlans"), "id")
@@ -193,7 +193,7 @@ func planChecks() []check {
 				}
 			}
 		}},
-		{fact: "a plan in a list is as it is by itself", run: func(t *testing.T, g *gateway) {
+		{fact: "a plan in a list is as it is by itself", run: func(t *testing.T, g *gatewayUnderTest) {
 			p := g.plan(t, with("expiryTime", "2031-02-03T04:05:06+05:30"))
 			for _, o := range g.plans(t) {
 				if o["id"] != p["id"] {
@@ -204,14 +204,14 @@ func planChecks() []check {
 				}
 			}
 		}},
-		{fact: "the creation's answer is dated close to what is stored", run: func(t *testing.T, g *gateway) {
+		{fact: "the creation's answer is dated close to what is stored", run: func(t *testing.T, g *gatewayUnderTest) {
 			p := g.plan(t)
 			stored := moment(t, g.get(t, "/subscription-plans/"+p["id"].(string))["createdAt"])
 			if d := stored.Sub(moment(t, p["createdAt"])); d < 0 || d > 5*time.Second {
 				t.Errorf("want createdAt answered not after createdAt stored, got %v and %s", p["createdAt"], stored)
 			}
 		}},
-		{fact: "of many creations at once one succeeds", run: func(t *testing.T, g *gateway) {
+		{fact: "of many creations at once one succeeds", run: func(t *testing.T, g *gatewayUnderTest) {
 			name := g.name()
 			got := parallel(func() (answer, error) {
 				return g.send(t.Context(), request{

@@ -28,7 +28,7 @@ import (
 
 func restAPIChecks() []check {
 	return []check{
-		{fact: "a creation answers 201 with the handle as its ID, deployed", run: func(t *testing.T, g *gateway) {
+		{fact: "a creation answers 201 with the handle as its ID, deployed", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.name()
 			g.tidy(t, "/rest-apis/"+handle)
 			a := g.want(t, http.StatusCreated, http.MethodPost, "/rest-apis", g.apiDoc(handle))
@@ -38,7 +38,7 @@ func restAPIChecks() []check {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		}},
-		{fact: "the creation's answer is dated a little before what is stored", run: func(t *testing.T, g *gateway) {
+		{fact: "the creation's answer is dated a little before what is stored", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.name()
 			g.tidy(t, "/rest-apis/"+handle)
 			a := g.want(t, http.StatusCreated, http.MethodPost, "/rest-apis", g.apiDoc(handle))
@@ -48,7 +48,7 @@ func restAPIChecks() []check {
 				t.Errorf("want createdAt answered before createdAt stored, got %s and %s", answered, stored)
 			}
 		}},
-		{fact: "a creation fills in virtual hosts, a replacement does not", run: func(t *testing.T, g *gateway) {
+		{fact: "a creation fills in virtual hosts, a replacement does not", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			want := obj{"main": "*", "sandbox": "sandbox-*"}
 			if diff := cmp.Diff(any(want), field(g.get(t, "/rest-apis/"+handle), "spec.vhosts")); diff != "" {
@@ -59,14 +59,14 @@ func restAPIChecks() []check {
 				t.Errorf("after PUT: want none, got %v", got)
 			}
 		}},
-		{fact: "virtual hosts that are given are kept", run: func(t *testing.T, g *gateway) {
+		{fact: "virtual hosts that are given are kept", run: func(t *testing.T, g *gatewayUnderTest) {
 			want := obj{"main": "a.example.com;b.example.com"}
 			handle := g.api(t, with("vhosts", want))
 			if diff := cmp.Diff(any(want), field(g.get(t, "/rest-apis/"+handle), "spec.vhosts")); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		}},
-		{fact: "what is wrong is told field by field", run: func(t *testing.T, g *gateway) {
+		{fact: "what is wrong is told field by field", run: func(t *testing.T, g *gatewayUnderTest) {
 			main := func(u obj) func(obj) { return with("upstream", obj{"main": u}) }
 			operation := func(o obj) func(obj) { return with("operations", []any{o}) }
 			for name, c := range map[string]struct {
@@ -119,7 +119,7 @@ func restAPIChecks() []check {
 				})
 			}
 		}},
-		{fact: "a replacement is validated like a creation", run: func(t *testing.T, g *gateway) {
+		{fact: "a replacement is validated like a creation", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			a := g.want(t, http.StatusBadRequest, http.MethodPut, "/rest-apis/"+handle, g.apiDoc(handle, with("version", "latest")))
 			isError(t, a, "Configuration validation failed")
@@ -128,7 +128,7 @@ func restAPIChecks() []check {
 				t.Errorf("want nothing stored, got version %v", got)
 			}
 		}},
-		{fact: "handles may be almost anything", run: func(t *testing.T, g *gateway) {
+		{fact: "handles may be almost anything", run: func(t *testing.T, g *gatewayUnderTest) {
 			for _, handle := range []string{g.name() + ".Dots.And_UPPER", g.name() + "-ünïcode", g.name() + strings.Repeat("x", 300)} {
 				doc := g.apiDoc(handle, with("displayName", g.name()), with("context", "/"+g.name()))
 				g.createAPI(t, doc)
@@ -141,12 +141,12 @@ func restAPIChecks() []check {
 				hasFieldError(t, a, "metadata.name")
 			}
 		}},
-		{fact: "label keys have no white space", run: func(t *testing.T, g *gateway) {
+		{fact: "label keys have no white space", run: func(t *testing.T, g *gatewayUnderTest) {
 			doc := g.apiDoc(g.name())
 			doc["metadata"].(obj)["labels"] = obj{"a b": "c"}
 			hasFieldError(t, g.want(t, http.StatusBadRequest, http.MethodPost, "/rest-apis", doc), "metadata.labels")
 		}},
-		{fact: "the kind is validated, the apiVersion is stored as it is", run: func(t *testing.T, g *gateway) {
+		{fact: "the kind is validated, the apiVersion is stored as it is", run: func(t *testing.T, g *gatewayUnderTest) {
 			doc := g.apiDoc(g.name())
 			doc["kind"] = "Mcp"
 			hasFieldError(t, g.want(t, http.StatusBadRequest, http.MethodPost, "/rest-apis", doc), "kind")
@@ -156,13 +156,13 @@ func restAPIChecks() []check {
 				t.Errorf("want the apiVersion as it was sent, got %v", got)
 			}
 		}},
-		{fact: "versions and contexts may be looser than the schema says", run: func(t *testing.T, g *gateway) {
+		{fact: "versions and contexts may be looser than the schema says", run: func(t *testing.T, g *gatewayUnderTest) {
 			for _, version := range []string{"v1", "1.0", "v1.0.1", "7"} {
 				g.api(t, with("version", version))
 			}
 			g.api(t, with("context", "/"+g.name()+" a.b"))
 		}},
-		{fact: "a name is taken: display name and version are looked at before the handle", run: func(t *testing.T, g *gateway) {
+		{fact: "a name is taken: display name and version are looked at before the handle", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			g.refused(t, http.StatusConflict, "with name '"+handle+"' and version 'v1.0' already exists",
 				http.MethodPost, "/rest-apis", g.apiDoc(handle))
@@ -173,7 +173,7 @@ func restAPIChecks() []check {
 				http.MethodPut, "/rest-apis/"+other, g.apiDoc(other, with("displayName", handle)))
 			g.api(t, with("displayName", handle), with("version", "v2.0"))
 		}},
-		{fact: "display name and version may change", run: func(t *testing.T, g *gateway) {
+		{fact: "display name and version may change", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle, name := g.api(t), g.name()
 			g.want(t, http.StatusOK, http.MethodPut, "/rest-apis/"+handle, g.apiDoc(handle, with("displayName", name), with("version", "v2.0")))
 			got := g.get(t, "/rest-apis/"+handle)
@@ -181,34 +181,34 @@ func restAPIChecks() []check {
 				t.Errorf("want them changed, got %v", got)
 			}
 		}},
-		{fact: "contexts, operations and unknown plans are not looked at", run: func(t *testing.T, g *gateway) {
+		{fact: "contexts, operations and unknown plans are not looked at", run: func(t *testing.T, g *gatewayUnderTest) {
 			same := "/" + g.name()
 			op := obj{"method": "GET", "path": "/"}
 			g.api(t, with("context", same), with("operations", []any{op, op}))
 			g.api(t, with("context", same), withPlans(g.name()))
 		}},
-		{fact: "the handle in the body must be the one in the path", run: func(t *testing.T, g *gateway) {
+		{fact: "the handle in the body must be the one in the path", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			g.refused(t, http.StatusBadRequest, "handle mismatch", http.MethodPut, "/rest-apis/"+handle, g.apiDoc(g.name()))
 		}},
-		{fact: "what is unknown is 404", run: func(t *testing.T, g *gateway) {
+		{fact: "what is unknown is 404", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.name()
 			text := "RestAPI with handle '" + handle + "' not found"
 			g.refused(t, http.StatusNotFound, text, http.MethodGet, "/rest-apis/"+handle, nil)
 			g.refused(t, http.StatusNotFound, text, http.MethodPut, "/rest-apis/"+handle, g.apiDoc(handle))
 			g.refused(t, http.StatusNotFound, text, http.MethodDelete, "/rest-apis/"+handle, nil)
 		}},
-		{fact: "the internal ID is no handle", run: func(t *testing.T, g *gateway) {
+		{fact: "the internal ID is no handle", run: func(t *testing.T, g *gatewayUnderTest) {
 			id := g.internalID(t, g.api(t))
 			g.refused(t, http.StatusNotFound, "not found", http.MethodGet, "/rest-apis/"+id, nil)
 		}},
-		{fact: "a body that does not parse is 400", run: func(t *testing.T, g *gateway) {
+		{fact: "a body that does not parse is 400", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			g.refused(t, http.StatusBadRequest, "ailed to parse", http.MethodPost, "/rest-apis", "{")
 			g.refused(t, http.StatusBadRequest, "ailed to parse", http.MethodPost, "/rest-apis", `{"spec":{"operations":{}}}`)
 			g.refused(t, http.StatusBadRequest, "ailed to parse", http.MethodPut, "/rest-apis/"+handle, "{")
 		}},
-		{fact: "labels and annotations are echoed, and replaced as a whole", run: func(t *testing.T, g *gateway) {
+		{fact: "labels and annotations are echoed, and replaced as a whole", run: func(t *testing.T, g *gatewayUnderTest) {
 			doc := g.apiDoc(g.name())
 			meta := doc["metadata"].(obj)
 			meta["labels"], meta["annotations"] = obj{"a": "b"}, obj{"example.com/c": "d"}
@@ -221,7 +221,7 @@ func restAPIChecks() []check {
 				t.Errorf("after PUT: -want, +got:\n%s", diff)
 			}
 		}},
-		{fact: "unknown fields, nulls and the status are dropped", run: func(t *testing.T, g *gateway) {
+		{fact: "unknown fields, nulls and the status are dropped", run: func(t *testing.T, g *gatewayUnderTest) {
 			doc := g.apiDoc(g.name(), func(spec obj) { spec["typo"], spec["policies"] = "x", nil })
 			doc["status"], doc["more"] = obj{"id": "x", "state": "undeployed"}, 1
 			handle := g.createAPI(t, doc)
@@ -236,7 +236,7 @@ func restAPIChecks() []check {
 				t.Errorf("want the gateway's own status and nothing more, got %v", got)
 			}
 		}},
-		{fact: "empty lists and the order of lists are kept", run: func(t *testing.T, g *gateway) {
+		{fact: "empty lists and the order of lists are kept", run: func(t *testing.T, g *gatewayUnderTest) {
 			ops := []any{
 				obj{"method": "POST", "path": "/z"}, obj{"method": "GET", "path": "/a"},
 				obj{"match": obj{"method": "GET", "path": obj{"type": "Exact", "value": "/m"}}},
@@ -250,7 +250,7 @@ func restAPIChecks() []check {
 				t.Errorf("policies: -want, +got:\n%s", diff)
 			}
 		}},
-		{fact: "numbers in params are normalised, their order and nesting kept", run: func(t *testing.T, g *gateway) {
+		{fact: "numbers in params are normalised, their order and nesting kept", run: func(t *testing.T, g *gatewayUnderTest) {
 			if g.policy == "" {
 				t.Skip("needs a policy that accepts any params")
 			}
@@ -265,7 +265,7 @@ func restAPIChecks() []check {
 				t.Errorf("want %s, got %s", want, raw)
 			}
 		}},
-		{fact: "lists resolve $version, reads do not", run: func(t *testing.T, g *gateway) {
+		{fact: "lists resolve $version, reads do not", run: func(t *testing.T, g *gatewayUnderTest) {
 			context := "/" + g.name() + "/$version"
 			resolved := strings.ReplaceAll(context, "$version", "v1.0")
 			handle := g.api(t, with("context", context))
@@ -280,7 +280,7 @@ func restAPIChecks() []check {
 				t.Errorf("LIST by the raw context: want none, got %v", values(got, "metadata.name"))
 			}
 		}},
-		{fact: "lists are newest first, filtered exactly, and never paged", run: func(t *testing.T, g *gateway) {
+		{fact: "lists are newest first, filtered exactly, and never paged", run: func(t *testing.T, g *gatewayUnderTest) {
 			one := g.api(t)
 			two := g.api(t, with("version", "v7.7.7"))
 			g.want(t, http.StatusOK, http.MethodPut, "/rest-apis/"+two, g.apiDoc(two, with("version", "v7.7.7"), with("deploymentState", "undeployed")))
@@ -310,7 +310,7 @@ func restAPIChecks() []check {
 				t.Errorf("want status success in the list, got %v", got)
 			}
 		}},
-		{fact: "a replacement by the same is a change", run: func(t *testing.T, g *gateway) {
+		{fact: "a replacement by the same is a change", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			before := g.get(t, "/rest-apis/"+handle)
 			g.want(t, http.StatusOK, http.MethodPut, "/rest-apis/"+handle, g.apiDoc(handle))
@@ -326,13 +326,13 @@ func restAPIChecks() []check {
 				t.Errorf("want createdAt to stay, got %v and %v", field(before, "status.createdAt"), field(after, "status.createdAt"))
 			}
 		}},
-		{fact: "reads change nothing", run: func(t *testing.T, g *gateway) {
+		{fact: "reads change nothing", run: func(t *testing.T, g *gatewayUnderTest) {
 			path := "/rest-apis/" + g.api(t)
 			if diff := cmp.Diff(g.get(t, path), g.get(t, path)); diff != "" {
 				t.Errorf("-first, +second:\n%s", diff)
 			}
 		}},
-		{fact: "undeployed: the state says so, subscriptions stay and can be made", run: func(t *testing.T, g *gateway) {
+		{fact: "undeployed: the state says so, subscriptions stay and can be made", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			kept := g.subscribe(t, obj{"apiId": handle, "subscriptionToken": token()})
 			g.want(t, http.StatusOK, http.MethodPut, "/rest-apis/"+handle, g.apiDoc(handle, with("deploymentState", "undeployed")))
@@ -343,14 +343,14 @@ func restAPIChecks() []check {
 			g.get(t, "/subscriptions/"+kept["id"].(string))
 			g.subscribe(t, obj{"apiId": handle, "subscriptionToken": token()})
 		}},
-		{fact: "a creation deploys even what says undeployed, and keeps saying so", run: func(t *testing.T, g *gateway) {
+		{fact: "a creation deploys even what says undeployed, and keeps saying so", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t, with("deploymentState", "undeployed"))
 			got := g.get(t, "/rest-apis/"+handle)
 			if field(got, "spec.deploymentState") != "undeployed" || field(got, "status.state") != "deployed" {
 				t.Errorf("want the spec as sent and the state deployed, got %v and %v", got["spec"], got["status"])
 			}
 		}},
-		{fact: "most enumerations are not looked at", run: func(t *testing.T, g *gateway) {
+		{fact: "most enumerations are not looked at", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t, with("deploymentState", "nonsense"), with("upstream", obj{"main": obj{"url": "http://a", "hostRewrite": "nonsense"}}),
 				with("operations", []any{
 					obj{"method": "get", "path": "/"},
@@ -360,7 +360,7 @@ func restAPIChecks() []check {
 				t.Errorf("want it deployed, got %v", got)
 			}
 		}},
-		{fact: "an artifact-id annotation picks the internal ID, and takes over the API that has it", run: func(t *testing.T, g *gateway) {
+		{fact: "an artifact-id annotation picks the internal ID, and takes over the API that has it", run: func(t *testing.T, g *gatewayUnderTest) {
 			const annotation = "gateway.api-platform.wso2.com/artifact-id"
 			one, two := g.name(), g.name()
 			id := random() + "-" + random()[:4] + "-" + random()[:4] + "-" + random()[:4] + "-" + random() + random()[:4]
@@ -382,7 +382,7 @@ func restAPIChecks() []check {
 			doc["metadata"].(obj)["annotations"] = obj{annotation: "nonsense"}
 			g.refused(t, http.StatusInternalServerError, "Failed to create configuration", http.MethodPost, "/rest-apis", doc)
 		}},
-		{fact: "templates are answered as they were sent, and must resolve", run: func(t *testing.T, g *gateway) {
+		{fact: "templates are answered as they were sent, and must resolve", run: func(t *testing.T, g *gatewayUnderTest) {
 			source := `http://backend.example.com{{ env "NO_SUCH_VARIABLE" }}`
 			handle := g.api(t, with("upstream", obj{"main": obj{"url": source}}))
 			if got := field(g.get(t, "/rest-apis/"+handle), "spec.upstream.main.url"); got != source {
@@ -397,7 +397,7 @@ func restAPIChecks() []check {
 			g.refused(t, http.StatusBadRequest, "secret", http.MethodPut, "/rest-apis/"+handle,
 				g.apiDoc(handle, with("upstream", obj{"main": obj{"url": `{{ secret "` + g.name() + `" }}`}})))
 		}},
-		{fact: "a deletion answers 200 with the ID, the second 404", run: func(t *testing.T, g *gateway) {
+		{fact: "a deletion answers 200 with the ID, the second 404", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			a := g.want(t, http.StatusOK, http.MethodDelete, "/rest-apis/"+handle, nil)
 			if a.body["status"] != "success" || a.body["id"] != handle || a.body["message"] == nil {
@@ -405,7 +405,7 @@ func restAPIChecks() []check {
 			}
 			g.refused(t, http.StatusNotFound, "not found", http.MethodDelete, "/rest-apis/"+handle, nil)
 		}},
-		{fact: "subscriptions vanish with their API, and another of its handle has another internal ID", run: func(t *testing.T, g *gateway) {
+		{fact: "subscriptions vanish with their API, and another of its handle has another internal ID", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			plan := g.plan(t)
 			s := g.subscribe(t, obj{"apiId": handle, "subscriptionToken": token(), "subscriptionPlanId": plan["id"]})
@@ -422,7 +422,7 @@ func restAPIChecks() []check {
 				t.Errorf("want another internal ID, got %s again", again)
 			}
 		}},
-		{fact: "of many creations at once one succeeds", run: func(t *testing.T, g *gateway) {
+		{fact: "of many creations at once one succeeds", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.name()
 			g.tidy(t, "/rest-apis/"+handle)
 			got := parallel(func() (answer, error) {

@@ -46,7 +46,7 @@ func newOpenGateway(t *testing.T) (string, error) {
 
 func subscriptionChecks() []check {
 	return []check{
-		{fact: "a creation answers the internal ID of the API, whichever was sent", run: func(t *testing.T, g *gateway) {
+		{fact: "a creation answers the internal ID of the API, whichever was sent", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			one := g.subscribe(t, obj{"apiId": handle, "subscriptionToken": token()})
 			id := one["apiId"].(string)
@@ -58,7 +58,7 @@ func subscriptionChecks() []check {
 				t.Errorf("want %q, got %v", id, two["apiId"])
 			}
 		}},
-		{fact: "a creation fills in ID, gateway and status", run: func(t *testing.T, g *gateway) {
+		{fact: "a creation fills in ID, gateway and status", run: func(t *testing.T, g *gatewayUnderTest) {
 			s := g.subscribe(t, obj{"apiId": g.api(t), "subscriptionToken": token(), "id": "chosen-by-the-client"})
 			got := g.get(t, "/subscriptions/"+s["id"].(string))
 			for _, stamp := range []string{"createdAt", "updatedAt"} {
@@ -76,7 +76,7 @@ func subscriptionChecks() []check {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		}},
-		{fact: "everything that is sent is answered, but the token", run: func(t *testing.T, g *gateway) {
+		{fact: "everything that is sent is answered, but the token", run: func(t *testing.T, g *gatewayUnderTest) {
 			p := g.plan(t)
 			sent := obj{
 				"applicationId": " app 1 ", "subscriptionPlanId": p["id"], "billingCustomerId": "cus_1",
@@ -94,7 +94,7 @@ func subscriptionChecks() []check {
 				}
 			}
 		}},
-		{fact: "the token is trimmed, answered once, and never again", run: func(t *testing.T, g *gateway) {
+		{fact: "the token is trimmed, answered once, and never again", run: func(t *testing.T, g *gatewayUnderTest) {
 			secret, handle := token(), g.api(t)
 			a := g.want(t, http.StatusCreated, http.MethodPost, "/subscriptions", obj{"apiId": handle, "subscriptionToken": " " + secret + "\t\n"})
 			path := "/subscriptions/" + a.body["id"].(string)
@@ -114,10 +114,10 @@ func subscriptionChecks() []check {
 			g.refused(t, http.StatusConflict, subscribed, http.MethodPost, "/subscriptions", obj{"apiId": handle, "subscriptionToken": secret})
 			g.subscribe(t, obj{"apiId": handle, "subscriptionToken": strings.ToUpper(secret)})
 		}},
-		{fact: "a token may have one character", run: func(t *testing.T, g *gateway) {
+		{fact: "a token may have one character", run: func(t *testing.T, g *gatewayUnderTest) {
 			g.subscribe(t, obj{"apiId": g.api(t), "subscriptionToken": "x"})
 		}},
-		{fact: "API and token are required", run: func(t *testing.T, g *gateway) {
+		{fact: "API and token are required", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			for text, bodies := range map[string][]any{
 				"apiId is required":             {obj{"subscriptionToken": "t"}, obj{"apiId": " ", "subscriptionToken": "t"}},
@@ -129,14 +129,14 @@ func subscriptionChecks() []check {
 				}
 			}
 		}},
-		{fact: "an unknown API is 404, and its ID is not trimmed", run: func(t *testing.T, g *gateway) {
+		{fact: "an unknown API is 404, and its ID is not trimmed", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			for _, id := range []string{g.name(), " " + handle, handle + " "} {
 				g.refused(t, http.StatusNotFound, "RestAPI with identifier '"+id+"' not found",
 					http.MethodPost, "/subscriptions", obj{"apiId": id, "subscriptionToken": "t"})
 			}
 		}},
-		{fact: "a token is taken per API, whatever the application and the status", run: func(t *testing.T, g *gateway) {
+		{fact: "a token is taken per API, whatever the application and the status", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle, other, secret := g.api(t), g.api(t), token()
 			g.subscribe(t, obj{"apiId": handle, "subscriptionToken": secret, "applicationId": "a", "status": "REVOKED"})
 			for _, application := range []any{"a", "b", nil} {
@@ -146,7 +146,7 @@ func subscriptionChecks() []check {
 			g.subscribe(t, obj{"apiId": handle, "subscriptionToken": token(), "applicationId": "a"})
 			g.subscribe(t, obj{"apiId": other, "subscriptionToken": secret, "applicationId": "a"})
 		}},
-		{fact: "a plan must exist, be active, and be enabled on the API", run: func(t *testing.T, g *gateway) {
+		{fact: "a plan must exist, be active, and be enabled on the API", run: func(t *testing.T, g *gatewayUnderTest) {
 			gold, idle := g.plan(t), g.plan(t, with("status", "INACTIVE"))
 			open, closed := g.api(t), g.api(t, withPlans(g.name()))
 			folded := g.api(t, withPlans(strings.ToUpper(gold["planName"].(string))))
@@ -163,11 +163,11 @@ func subscriptionChecks() []check {
 			}
 			g.subscribe(t, body(closed, nil))
 		}},
-		{fact: "an empty plan ID is a 500", run: func(t *testing.T, g *gateway) {
+		{fact: "an empty plan ID is a 500", run: func(t *testing.T, g *gatewayUnderTest) {
 			g.refused(t, http.StatusInternalServerError, "Failed to create subscription", http.MethodPost, "/subscriptions",
 				obj{"apiId": g.api(t), "subscriptionToken": token(), "subscriptionPlanId": ""})
 		}},
-		{fact: "an API is looked for before a plan, and a plan before a clash", run: func(t *testing.T, g *gateway) {
+		{fact: "an API is looked for before a plan, and a plan before a clash", run: func(t *testing.T, g *gatewayUnderTest) {
 			g.want(t, http.StatusNotFound, http.MethodPost, "/subscriptions",
 				obj{"apiId": g.name(), "subscriptionToken": token(), "subscriptionPlanId": g.name()})
 			handle, secret := g.api(t), token()
@@ -175,7 +175,7 @@ func subscriptionChecks() []check {
 			g.want(t, http.StatusBadRequest, http.MethodPost, "/subscriptions",
 				obj{"apiId": handle, "subscriptionToken": secret, "subscriptionPlanId": g.name()})
 		}},
-		{fact: "a status is ACTIVE, INACTIVE or REVOKED", run: func(t *testing.T, g *gateway) {
+		{fact: "a status is ACTIVE, INACTIVE or REVOKED", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			for _, status := range []string{"ACTIVE", "INACTIVE", "REVOKED"} {
 				if s := g.subscribe(t, obj{"apiId": handle, "subscriptionToken": token(), "status": status}); s["status"] != status {
@@ -187,7 +187,7 @@ func subscriptionChecks() []check {
 					obj{"apiId": handle, "subscriptionToken": token(), "status": status})
 			}
 		}},
-		{fact: "an empty application is none, a blank one is kept", run: func(t *testing.T, g *gateway) {
+		{fact: "an empty application is none, a blank one is kept", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			s := g.subscribe(t, obj{"apiId": handle, "subscriptionToken": token(), "applicationId": ""})
 			if v, ok := g.get(t, "/subscriptions/"+s["id"].(string))["applicationId"]; ok {
@@ -198,7 +198,7 @@ func subscriptionChecks() []check {
 				t.Errorf("want two blanks, got %v", v)
 			}
 		}},
-		{fact: "lists are filtered exactly, newest first, and never paged", run: func(t *testing.T, g *gateway) {
+		{fact: "lists are filtered exactly, newest first, and never paged", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle, other := g.api(t), g.api(t)
 			app := g.name()
 			one := g.subscribe(t, obj{"apiId": handle, "subscriptionToken": token(), "applicationId": app})
@@ -237,7 +237,7 @@ func subscriptionChecks() []check {
 				t.Errorf("want none for an API without subscriptions, got %v", got)
 			}
 		}},
-		{fact: "a subscription in a list is as it is by itself, and reads change nothing", run: func(t *testing.T, g *gateway) {
+		{fact: "a subscription in a list is as it is by itself, and reads change nothing", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			s := g.subscribe(t, obj{"apiId": handle, "subscriptionToken": token(), "billingCustomerId": "c", "applicationId": "a"})
 			path := "/subscriptions/" + s["id"].(string)
@@ -249,7 +249,7 @@ func subscriptionChecks() []check {
 				t.Errorf("-first, +second:\n%s", diff)
 			}
 		}},
-		{fact: "a change sets the status, in any direction", run: func(t *testing.T, g *gateway) {
+		{fact: "a change sets the status, in any direction", run: func(t *testing.T, g *gatewayUnderTest) {
 			s := g.subscribe(t, obj{"apiId": g.api(t), "subscriptionToken": token()})
 			path := "/subscriptions/" + s["id"].(string)
 			for _, status := range []string{"REVOKED", "ACTIVE", "INACTIVE", "REVOKED", "INACTIVE", "ACTIVE"} {
@@ -269,7 +269,7 @@ func subscriptionChecks() []check {
 				t.Errorf("refused: -before, +after:\n%s", diff)
 			}
 		}},
-		{fact: "a change of nothing moves updatedAt, and nothing else", run: func(t *testing.T, g *gateway) {
+		{fact: "a change of nothing moves updatedAt, and nothing else", run: func(t *testing.T, g *gatewayUnderTest) {
 			s := g.subscribe(t, obj{"apiId": g.api(t), "subscriptionToken": token(), "status": "INACTIVE"})
 			path := "/subscriptions/" + s["id"].(string)
 			before := g.get(t, path)
@@ -285,7 +285,7 @@ func subscriptionChecks() []check {
 				}
 			}
 		}},
-		{fact: "API, application and billing IDs never change", run: func(t *testing.T, g *gateway) {
+		{fact: "API, application and billing IDs never change", run: func(t *testing.T, g *gatewayUnderTest) {
 			s := g.subscribe(t, obj{
 				"apiId": g.api(t), "subscriptionToken": token(), "applicationId": "a", "billingCustomerId": "c", "billingSubscriptionId": "b",
 			})
@@ -300,7 +300,7 @@ func subscriptionChecks() []check {
 				t.Errorf("-before, +after:\n%s", diff)
 			}
 		}},
-		{fact: "a legacy gateway ignores plan and token in a change, whatever they are", legacy: true, run: func(t *testing.T, g *gateway) {
+		{fact: "a legacy gateway ignores plan and token in a change, whatever they are", legacy: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			handle, old, taken := g.api(t), token(), token()
 			p := g.plan(t)
 			g.subscribe(t, obj{"apiId": handle, "subscriptionToken": taken})
@@ -319,7 +319,7 @@ func subscriptionChecks() []check {
 			}
 			g.refused(t, http.StatusConflict, subscribed, http.MethodPost, "/subscriptions", obj{"apiId": handle, "subscriptionToken": old})
 		}},
-		{fact: "a legacy gateway ignores externalRefId, whatever it is, and never answers it", legacy: true, run: func(t *testing.T, g *gateway) {
+		{fact: "a legacy gateway ignores externalRefId, whatever it is, and never answers it", legacy: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			for _, id := range []any{g.name(), "-", "", strings.Repeat("x", 65), 7, obj{}, nil} {
 				s := g.subscribe(t, obj{"apiId": handle, "subscriptionToken": token(), "externalRefId": id})
@@ -336,13 +336,13 @@ func subscriptionChecks() []check {
 			g.refused(t, http.StatusConflict, subscribed, http.MethodPost, "/subscriptions",
 				obj{"apiId": handle, "subscriptionToken": secret, "externalRefId": "-"})
 		}},
-		{fact: "what is unknown is 404, whatever the body", run: func(t *testing.T, g *gateway) {
+		{fact: "what is unknown is 404, whatever the body", run: func(t *testing.T, g *gatewayUnderTest) {
 			path := "/subscriptions/" + g.name()
 			for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete} {
 				g.refused(t, http.StatusNotFound, "Subscription not found", method, path, "{")
 			}
 		}},
-		{fact: "a deletion answers 204, the second 404, and frees the token", run: func(t *testing.T, g *gateway) {
+		{fact: "a deletion answers 204, the second 404, and frees the token", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle, secret := g.api(t), token()
 			s := g.subscribe(t, obj{"apiId": handle, "subscriptionToken": secret})
 			path := "/subscriptions/" + s["id"].(string)
@@ -354,7 +354,7 @@ func subscriptionChecks() []check {
 				t.Error("want another ID")
 			}
 		}},
-		{fact: "a plan that becomes unusable stays with its subscriptions", run: func(t *testing.T, g *gateway) {
+		{fact: "a plan that becomes unusable stays with its subscriptions", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle, p := g.api(t), g.plan(t)
 			s := g.subscribe(t, obj{"apiId": handle, "subscriptionToken": token(), "subscriptionPlanId": p["id"]})
 			path := "/subscriptions/" + s["id"].(string)
@@ -365,7 +365,7 @@ func subscriptionChecks() []check {
 				t.Errorf("want the plan kept and the status changed, got %v", got)
 			}
 		}},
-		{fact: "of many creations with one token at once one succeeds", run: func(t *testing.T, g *gateway) {
+		{fact: "of many creations with one token at once one succeeds", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle, secret := g.api(t), token()
 			got := parallel(func() (answer, error) {
 				return g.send(t.Context(), request{
@@ -377,7 +377,7 @@ func subscriptionChecks() []check {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		}},
-		{fact: "an active subscription to a deployed API lets calls through, nothing else does", emulator: true, run: func(t *testing.T, g *gateway) {
+		{fact: "an active subscription to a deployed API lets calls through, nothing else does", emulator: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			handle, secret := g.api(t), token()
 			through := func(want bool, why string) {
 				t.Helper()

@@ -25,7 +25,7 @@ import (
 
 func transportChecks() []check {
 	return []check{
-		{fact: "routes without the base path answer, and are called deprecated", run: func(t *testing.T, g *gateway) {
+		{fact: "routes without the base path answer, and are called deprecated", run: func(t *testing.T, g *gatewayUnderTest) {
 			for _, path := range []string{"/rest-apis", "/subscription-plans", "/subscriptions"} {
 				a := g.do(t, request{method: http.MethodGet, url: g.url + path})
 				if a.status != http.StatusOK || a.header.Get("Deprecation") != "true" ||
@@ -39,7 +39,7 @@ func transportChecks() []check {
 				}
 			}
 		}},
-		{fact: "unknown routes are 404 in plain text, also without credentials", run: func(t *testing.T, g *gateway) {
+		{fact: "unknown routes are 404 in plain text, also without credentials", run: func(t *testing.T, g *gatewayUnderTest) {
 			for _, path := range []string{
 				"/", "/version", "/health", "/ready", basePath + "/version", basePath + "/health", basePath + "/nothing",
 				"/api/management/v0.9/rest-apis", "/api/management/v2/rest-apis", basePath + "/subscriptions/a/b",
@@ -52,14 +52,14 @@ func transportChecks() []check {
 				}
 			}
 		}},
-		{fact: "a trailing slash is 404", run: func(t *testing.T, g *gateway) {
+		{fact: "a trailing slash is 404", run: func(t *testing.T, g *gatewayUnderTest) {
 			for _, path := range []string{"/rest-apis/", "/subscription-plans/", "/subscriptions/"} {
 				if a := g.do(t, request{method: http.MethodGet, url: path}); a.status != http.StatusNotFound || a.body != nil {
 					t.Errorf("GET %s: want 404 in plain text, got %d %s", path, a.status, a.raw)
 				}
 			}
 		}},
-		{fact: "a wrong verb is 405 in plain text with Allow, also without credentials", run: func(t *testing.T, g *gateway) {
+		{fact: "a wrong verb is 405 in plain text with Allow, also without credentials", run: func(t *testing.T, g *gatewayUnderTest) {
 			for path, allow := range map[string]string{
 				"/rest-apis": "GET, HEAD, POST", "/rest-apis/x": "DELETE, GET, HEAD, PUT",
 				"/subscription-plans": "GET, HEAD, POST", "/subscription-plans/x": "DELETE, GET, HEAD, PUT",
@@ -74,7 +74,7 @@ func transportChecks() []check {
 				}
 			}
 		}},
-		{fact: "HEAD works", run: func(t *testing.T, g *gateway) {
+		{fact: "HEAD works", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			for path, status := range map[string]int{
 				"/rest-apis": http.StatusOK, "/rest-apis/" + handle: http.StatusOK, "/rest-apis/" + g.name(): http.StatusNotFound,
@@ -85,7 +85,7 @@ func transportChecks() []check {
 				}
 			}
 		}},
-		{fact: "paths are cleaned by a redirect", run: func(t *testing.T, g *gateway) {
+		{fact: "paths are cleaned by a redirect", run: func(t *testing.T, g *gatewayUnderTest) {
 			for _, path := range []string{"//rest-apis", "/subscriptions/../rest-apis", "/subscriptions/.."} {
 				a := g.do(t, request{method: http.MethodGet, url: g.url + basePath + path})
 				if a.status/100 != 3 {
@@ -93,7 +93,7 @@ func transportChecks() []check {
 				}
 			}
 		}},
-		{fact: "an escaped ID is one path segment", run: func(t *testing.T, g *gateway) {
+		{fact: "an escaped ID is one path segment", run: func(t *testing.T, g *gatewayUnderTest) {
 			for _, id := range []string{"a/b", "..", "a#b", "a?b", "%2F", " "} {
 				a := g.do(t, request{method: http.MethodGet, url: "/subscriptions/" + strings.ReplaceAll(url.PathEscape(id), "..", "%2E%2E")})
 				if a.status != http.StatusNotFound && a.status/100 != 3 {
@@ -104,7 +104,7 @@ func transportChecks() []check {
 				}
 			}
 		}},
-		{fact: "a correlation ID is echoed, or made", run: func(t *testing.T, g *gateway) {
+		{fact: "a correlation ID is echoed, or made", run: func(t *testing.T, g *gatewayUnderTest) {
 			id := g.name()
 			a := g.do(t, request{method: http.MethodGet, url: "/rest-apis", headers: map[string]string{"X-Correlation-Id": id}})
 			if got := a.header.Get("X-Correlation-Id"); got != id {
@@ -116,7 +116,7 @@ func transportChecks() []check {
 				t.Errorf("want two different IDs, got %q and %q", one, two)
 			}
 		}},
-		{fact: "a write that reuses a correlation ID is stored, and answered as if nothing were wrong", run: func(t *testing.T, g *gateway) {
+		{fact: "a write that reuses a correlation ID is stored, and answered as if nothing were wrong", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle, id := g.api(t), map[string]string{"X-Correlation-Id": g.name()}
 			doc := g.apiDoc(handle, with("displayName", handle+" two"))
 			for range 2 {
@@ -128,7 +128,7 @@ func transportChecks() []check {
 				t.Errorf("want it stored, got %v", got)
 			}
 		}},
-		{fact: "a write that reuses a correlation ID is not deployed", emulator: true, run: func(t *testing.T, g *gateway) {
+		{fact: "a write that reuses a correlation ID is not deployed", emulator: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			handle, id, before := g.api(t), map[string]string{"X-Correlation-Id": g.name()}, g.emulator.NotDeployed()
 			for i, secret := range []string{token(), token()} {
 				a := g.do(t, request{
@@ -147,7 +147,7 @@ func transportChecks() []check {
 				t.Errorf("want one write not deployed, got %d", n)
 			}
 		}},
-		{fact: "there are no entity tags, and If-Match is ignored", run: func(t *testing.T, g *gateway) {
+		{fact: "there are no entity tags, and If-Match is ignored", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			a := g.do(t, request{
 				method: http.MethodPut, url: "/rest-apis/" + handle, body: g.apiDoc(handle),
@@ -157,7 +157,7 @@ func transportChecks() []check {
 				t.Errorf("want 200 without ETag, got %d %v", a.status, a.header)
 			}
 		}},
-		{fact: "content types are never refused", run: func(t *testing.T, g *gateway) {
+		{fact: "content types are never refused", run: func(t *testing.T, g *gatewayUnderTest) {
 			for _, ct := range []string{"application/json; charset=utf-8", "text/plain", "application/xml", "APPLICATION/JSON"} {
 				handle := g.name()
 				g.tidy(t, "/rest-apis/"+handle)
@@ -175,7 +175,7 @@ func transportChecks() []check {
 				g.tidy(t, "/subscription-plans/"+a.body["id"].(string))
 			}
 		}},
-		{fact: "YAML is understood", run: func(t *testing.T, g *gateway) {
+		{fact: "YAML is understood", run: func(t *testing.T, g *gatewayUnderTest) {
 			name := g.name()
 			a := g.do(t, request{
 				method: http.MethodPost, url: "/subscription-plans", headers: map[string]string{"Content-Type": "application/yaml"},
@@ -200,7 +200,7 @@ func transportChecks() []check {
 				t.Errorf("REST API: want 201, got %d %s", a.status, a.raw)
 			}
 		}},
-		{fact: "a filter that is given twice is 400 in plain text", run: func(t *testing.T, g *gateway) {
+		{fact: "a filter that is given twice is 400 in plain text", run: func(t *testing.T, g *gatewayUnderTest) {
 			for _, path := range []string{"/rest-apis?version=a&version=b", "/subscriptions?apiId=a&apiId=b", "/subscriptions?status=a&status=b"} {
 				a := g.do(t, request{method: http.MethodGet, url: path})
 				if a.status != http.StatusBadRequest || !strings.HasPrefix(a.header.Get("Content-Type"), "text/plain") {
@@ -208,7 +208,7 @@ func transportChecks() []check {
 				}
 			}
 		}},
-		{fact: "large bodies are accepted", run: func(t *testing.T, g *gateway) {
+		{fact: "large bodies are accepted", run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			doc := g.apiDoc(handle)
 			doc["metadata"].(obj)["annotations"] = obj{"example.com/large": strings.Repeat("x", 3<<20)}
@@ -219,7 +219,7 @@ func transportChecks() []check {
 
 func accessChecks() []check {
 	return []check{
-		{fact: "no credentials, or of an unknown scheme: 401 skip_authz", run: func(t *testing.T, g *gateway) {
+		{fact: "no credentials, or of an unknown scheme: 401 skip_authz", run: func(t *testing.T, g *gatewayUnderTest) {
 			for _, header := range []string{"", "Digest x", "basic eDp5"} {
 				a := g.do(t, request{
 					method: http.MethodGet, url: "/subscriptions", as: &login{},
@@ -228,7 +228,7 @@ func accessChecks() []check {
 				isDenied(t, a, http.StatusUnauthorized, "skip_authz")
 			}
 		}},
-		{fact: "wrong credentials: 401 authentication_failed", run: func(t *testing.T, g *gateway) {
+		{fact: "wrong credentials: 401 authentication_failed", run: func(t *testing.T, g *gatewayUnderTest) {
 			for _, as := range []login{{g.admin.name, g.admin.password + "x"}, {g.name(), g.admin.password}, {g.admin.name, ""}} {
 				isDenied(t, g.do(t, request{method: http.MethodGet, url: "/rest-apis", as: &as}), http.StatusUnauthorized, "authentication_failed")
 			}
@@ -238,23 +238,23 @@ func accessChecks() []check {
 			})
 			isDenied(t, a, http.StatusUnauthorized, "authentication_failed")
 		}},
-		{fact: "credentials are looked at before the object", run: func(t *testing.T, g *gateway) {
+		{fact: "credentials are looked at before the object", run: func(t *testing.T, g *gatewayUnderTest) {
 			a := g.do(t, request{method: http.MethodDelete, url: "/subscriptions/" + g.name(), as: &login{}})
 			isDenied(t, a, http.StatusUnauthorized, "skip_authz")
 		}},
-		{fact: "a user name has no letter case", run: func(t *testing.T, g *gateway) {
+		{fact: "a user name has no letter case", run: func(t *testing.T, g *gatewayUnderTest) {
 			as := login{strings.ToUpper(g.admin.name), g.admin.password}
 			if a := g.do(t, request{method: http.MethodGet, url: "/rest-apis", as: &as}); a.status != http.StatusOK {
 				t.Errorf("want 200, got %d %s", a.status, a.raw)
 			}
 		}},
-		{fact: "a developer has REST APIs only", run: func(t *testing.T, g *gateway) {
+		{fact: "a developer has REST APIs only", run: func(t *testing.T, g *gatewayUnderTest) {
 			g.roleMatrix(t, "developer", map[string]bool{"/rest-apis": true, "/subscription-plans": false, "/subscriptions": false})
 		}},
-		{fact: "a consumer has none of these", run: func(t *testing.T, g *gateway) {
+		{fact: "a consumer has none of these", run: func(t *testing.T, g *gatewayUnderTest) {
 			g.roleMatrix(t, "consumer", map[string]bool{"/rest-apis": false, "/subscription-plans": false, "/subscriptions": false})
 		}},
-		{fact: "immutable gateways refuse writes with 405 before they look at credentials", emulator: true, run: func(t *testing.T, g *gateway) {
+		{fact: "immutable gateways refuse writes with 405 before they look at credentials", emulator: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			handle := g.api(t)
 			g.emulator.SetImmutable(true)
 			defer g.emulator.SetImmutable(false)
@@ -274,7 +274,7 @@ func accessChecks() []check {
 			}
 			g.get(t, "/rest-apis/"+handle)
 		}},
-		{fact: "without users everybody may do everything", emulator: true, run: func(t *testing.T, g *gateway) {
+		{fact: "without users everybody may do everything", emulator: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			s, err := newOpenGateway(t)
 			if err != nil {
 				t.Fatal(err)
@@ -284,7 +284,7 @@ func accessChecks() []check {
 				t.Errorf("want 201, got %d %s", a.status, a.raw)
 			}
 		}},
-		{fact: "bearer tokens are accepted beside basic authentication", emulator: true, run: func(t *testing.T, g *gateway) {
+		{fact: "bearer tokens are accepted beside basic authentication", emulator: true, run: func(t *testing.T, g *gatewayUnderTest) {
 			a := g.do(t, request{
 				method: http.MethodGet, url: "/subscriptions", as: &login{},
 				headers: map[string]string{"Authorization": "Bearer b3arer"},
@@ -310,7 +310,7 @@ func isDenied(t *testing.T, a answer, status int, code string) {
 	}
 }
 
-func (g *gateway) roleMatrix(t *testing.T, role string, allowed map[string]bool) {
+func (g *gatewayUnderTest) roleMatrix(t *testing.T, role string, allowed map[string]bool) {
 	t.Helper()
 	as, ok := g.others[role]
 	if !ok {
