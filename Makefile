@@ -60,12 +60,12 @@ test: tools ## Run all tests (TESTFLAGS='-run …' for some of them)
 	@echo "==> tests of what runs concurrently, $(if $(RACE),with the race detector,without the race detector: it needs cgo and a C compiler)"
 	go test $(RACE) -timeout 10m $(TESTFLAGS) $$(go list $(RACED))
 	@echo "==> tests of all else, contract tests on a real API server among them"
-	CGO_ENABLED=0 go test -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -vxF -f <(go list $(RACED)))
+	go test -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -vxF -f <(go list $(RACED)))
 
 .PHONY: conformance
 conformance: ## Run the conformance suite against a gateway: GATEWAY_URL=… GATEWAY_USER=… GATEWAY_PASSWORD=… GATEWAY_GENERATION=legacy|in-place
 	@echo "==> conformance of $${GATEWAY_URL:-the emulator, in both generations}"
-	CGO_ENABLED=0 go test -count=1 -v -timeout 15m $(TESTFLAGS) ./test/conformance/...
+	go test -count=1 -v -timeout 15m $(TESTFLAGS) ./test/conformance/...
 
 .PHONY: lint
 lint: ## Run golangci-lint (built on first use: about 3 minutes on 2 cores)
