@@ -24,6 +24,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -631,11 +632,15 @@ func (t *tale) cleanUp(ctx context.Context, out io.Writer) error {
 
 // invitation to play.
 func (t *tale) invitation() string {
+	kubectl := ""
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		kubectl = "  alias kubectl=$(hack/tools/build.sh kubectl)   # there is none here; building it takes half a minute\n"
+	}
 	return fmt.Sprintf(`
 The quickstart is applied. In another terminal:
 
   export KUBECONFIG=%s
-
+%s
 The gateway's management API is at %s (user %s).
 
 Three things to try:
@@ -645,7 +650,7 @@ Three things to try:
   curl -s -u %s '%s/subscriptions?apiId=%s'
 
 Ctrl-C ends all of it.
-`, t.box.ControlPlane.Kubeconfig(), t.gateway.Endpoint(), t.box.Gateway.Username, subscriptionRef, gold, t.curlUser(), t.gateway.Endpoint(), apiName)
+`, t.box.ControlPlane.Kubeconfig(), kubectl, t.gateway.Endpoint(), t.box.Gateway.Username, subscriptionRef, gold, t.curlUser(), t.gateway.Endpoint(), apiName)
 }
 
 // curlUser has the password only where it is no secret.

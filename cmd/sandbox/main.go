@@ -179,6 +179,10 @@ func run() int {
 		kong.BindTo(os.Stdout, (*io.Writer)(nil)),
 	)
 	if err := k.Run(); err != nil {
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			_, _ = fmt.Fprintln(os.Stderr, "\nsandbox: interrupted; all that was started has ended")
+			return 130
+		}
 		_, _ = fmt.Fprintf(os.Stderr, "\nsandbox: %v\n", err)
 		return 1
 	}

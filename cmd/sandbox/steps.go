@@ -106,7 +106,7 @@ func (n *narrator) wait(ctx context.Context, s step) error {
 	for late := false; ; {
 		err := s.until(ctx)
 		if ctx.Err() != nil {
-			return errors.Wrap(context.Cause(ctx), "interrupted")
+			return errors.Wrap(ctx.Err(), "interrupted")
 		}
 		if err == nil {
 			return nil
@@ -121,7 +121,7 @@ func (n *narrator) wait(ctx context.Context, s step) error {
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Wrap(context.Cause(ctx), "interrupted")
+			return errors.Wrap(ctx.Err(), "interrupted")
 		case <-deadline.C:
 			late = true
 		case <-ticker.C:

@@ -111,14 +111,14 @@ func TestTell(t *testing.T) {
 }
 
 func TestTellInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
 	looked := func(context.Context) error {
-		cancel(errors.New("Ctrl-C"))
+		cancel()
 		return errors.New("not yet")
 	}
 	var out bytes.Buffer
 	err := (&narrator{out: &out}).tell(ctx, []step{{name: "One", until: looked, within: time.Hour}})
-	if err == nil || err.Error() != "step 1 (One): interrupted: Ctrl-C" {
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("tell(...): want it to end with the context, got: %v", err)
 	}
 }
