@@ -155,3 +155,9 @@ var ClusterProviderConfigGroupVersionKind = SchemeGroupVersion.WithKind(reflect.
 func init() {
 	SchemeBuilder.Register(&ClusterProviderConfig{}, &ClusterProviderConfigList{})
 }
+
+// GetGatewayStatus of this ClusterProviderConfig.
+func (p *ClusterProviderConfig) GetGatewayStatus() *GatewayStatus { return p.Status.Gateway }
+
+// SetGatewayStatus of this ClusterProviderConfig.
+func (p *ClusterProviderConfig) SetGatewayStatus(s *GatewayStatus) { p.Status.Gateway = s }

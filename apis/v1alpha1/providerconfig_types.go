@@ -390,3 +390,9 @@ func init() {
 	SchemeBuilder.Register(&ProviderConfig{}, &ProviderConfigList{})
 	SchemeBuilder.Register(&ProviderConfigUsage{}, &ProviderConfigUsageList{})
 }
+
+// GetGatewayStatus of this ProviderConfig.
+func (p *ProviderConfig) GetGatewayStatus() *GatewayStatus { return p.Status.Gateway }
+
+// SetGatewayStatus of this ProviderConfig.
+func (p *ProviderConfig) SetGatewayStatus(s *GatewayStatus) { p.Status.Gateway = s }

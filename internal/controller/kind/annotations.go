@@ -1,0 +1,87 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package kind
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+)
+
+// ownAnnotations are the annotations the provider and the runtime write. Nobody
+// else's are ever touched.
+func ownAnnotations() []string {
+	return []string{
+		meta.AnnotationKeyExternalName,
+		meta.AnnotationKeyExternalCreatePending,
+		meta.AnnotationKeyExternalCreateSucceeded,
+		meta.AnnotationKeyExternalCreateFailed,
+		gatewayv1alpha1.AnnotationCreateAttempt,
+		gatewayv1alpha1.AnnotationBaseline,
+		gatewayv1alpha1.AnnotationTokenMemory,
+	}
+}
+
+// Annotations write the annotations a create must not lose. The runtime's own
+// updater reads and updates through the cache and gives up after a few
+// conflicts; this one patches just those annotations, which needs no fresh read
+// and cannot conflict.
+type Annotations struct {
+	client client.Client
+}
+
+// UpdateCriticalAnnotations makes the provider's annotations at the API server
+// equal to those of o: what o lacks is removed. Everything else of o, and of the
+// object at the API server, stays as it is.
+func (a *Annotations) UpdateCriticalAnnotations(ctx context.Context, o client.Object) error {
+	want := o.GetAnnotations()
+	patch := map[string]*string{}
+	for _, k := range ownAnnotations() {
+		patch[k] = nil
+		if v, ok := want[k]; ok {
+			patch[k] = &v
+		}
+	}
+	return errors.Wrap(PatchMetadata(ctx, a.client, o, map[string]any{"annotations": patch}), "cannot update annotations")
+}
+
+// PatchMetadata merges the given metadata into an object at the API server. Of
+// the answer only the resource version is taken over, so that a status which is
+// not written yet survives. The patch applies only to the object with o's UID.
+func PatchMetadata(ctx context.Context, c client.Client, o client.Object, metadata map[string]any) error {
+	metadata["uid"] = o.GetUID()
+	body, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		return err
+	}
+	written, ok := o.DeepCopyObject().(client.Object)
+	if !ok {
+		return errors.Errorf("%T is not an object", o)
+	}
+	if err := c.Patch(ctx, written, client.RawPatch(types.MergePatchType, body)); err != nil {
+		return err
+	}
+	o.SetResourceVersion(written.GetResourceVersion())
+	o.SetGeneration(written.GetGeneration())
+	return nil
+}

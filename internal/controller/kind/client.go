@@ -1,0 +1,165 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package kind
+
+import (
+	"context"
+	"reflect"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Writes remember the resource version of the last write to each object, so that
+// a reconcile can tell whether the cache shows that write yet.
+type Writes struct {
+	mu sync.Mutex
+	m  map[types.UID]string
+}
+
+func (w *Writes) record(o client.Object) {
+	if o.GetUID() == "" || o.GetResourceVersion() == "" {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.m == nil {
+		w.m = map[types.UID]string{}
+	}
+	w.m[o.GetUID()] = o.GetResourceVersion()
+}
+
+// Shown tells whether an object that was read is at least as new as our last
+// write to it. It forgets the write once it was shown.
+func (w *Writes) Shown(o client.Object) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	written, ok := w.m[o.GetUID()]
+	if !ok {
+		return true
+	}
+	if c, err := resourceversion.CompareResourceVersion(o.GetResourceVersion(), written); err == nil && c < 0 {
+		return false
+	}
+	delete(w.m, o.GetUID())
+	return true
+}
+
+func (w *Writes) forget(uid types.UID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.m, uid)
+}
+
+// NewClient returns a constructor for the manager's client. The client drops a
+// status write that would change nothing, since the runtime writes status on
+// every pass, and records in w what it did write to the objects of the kinds
+// that remembers selects.
+func NewClient(w *Writes, remembers func(client.Object) bool) client.NewClientFunc {
+	return func(cfg *rest.Config, o client.Options) (client.Client, error) {
+		c, err := client.New(cfg, o)
+		if err != nil {
+			return nil, err
+		}
+		return &thriftyClient{Client: c, writes: w, remembers: remembers}, nil
+	}
+}
+
+// A thriftyClient writes no status that is there already, and records writes.
+type thriftyClient struct {
+	client.Client
+
+	writes    *Writes
+	remembers func(client.Object) bool
+}
+
+func (c *thriftyClient) wrote(o client.Object, err error) error {
+	if err == nil && c.remembers(o) {
+		c.writes.record(o)
+	}
+	return err
+}
+
+// Update an object. Its status, which an update does not write, stays as it is in
+// memory until it is written itself: the runtime updates a managed resource
+// between the moment Observe sets its status and the moment that is written.
+func (c *thriftyClient) Update(ctx context.Context, o client.Object, opts ...client.UpdateOption) error {
+	if !c.remembers(o) {
+		return c.Client.Update(ctx, o, opts...)
+	}
+	before := o.DeepCopyObject()
+	err := c.wrote(o, c.Client.Update(ctx, o, opts...))
+	if is, was := statusOf(o), statusOf(before); err == nil && is.IsValid() && was.IsValid() {
+		is.Set(was)
+	}
+	return err
+}
+
+// Patch an object.
+func (c *thriftyClient) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+	return c.wrote(o, c.Client.Patch(ctx, o, p, opts...))
+}
+
+// Status returns a writer of status that drops what would change nothing.
+func (c *thriftyClient) Status() client.SubResourceWriter {
+	return &thriftyStatusWriter{SubResourceWriter: c.Client.Status(), client: c}
+}
+
+type thriftyStatusWriter struct {
+	client.SubResourceWriter
+
+	client *thriftyClient
+}
+
+// Update the status of an object, unless the cache holds the same version of it
+// with the same status.
+func (w *thriftyStatusWriter) Update(ctx context.Context, o client.Object, opts ...client.SubResourceUpdateOption) error {
+	if same, err := w.unchanged(ctx, o); err == nil && same {
+		return nil
+	}
+	return w.client.wrote(o, w.SubResourceWriter.Update(ctx, o, opts...))
+}
+
+func (w *thriftyStatusWriter) unchanged(ctx context.Context, o client.Object) (bool, error) {
+	if !w.client.remembers(o) {
+		return false, nil
+	}
+	cached, ok := o.DeepCopyObject().(client.Object)
+	if !ok {
+		return false, nil
+	}
+	if err := w.client.Get(ctx, client.ObjectKeyFromObject(o), cached); err != nil {
+		return false, err
+	}
+	if cached.GetUID() != o.GetUID() || cached.GetResourceVersion() != o.GetResourceVersion() {
+		return false, nil
+	}
+	// The version is the same, so spec and metadata at the API server are too:
+	// only status can differ, whatever the rest of o was changed to in memory.
+	was, is := statusOf(cached), statusOf(o)
+	return was.IsValid() && is.IsValid() && equality.Semantic.DeepEqual(was.Interface(), is.Interface()), nil
+}
+
+// statusOf is the status of an object, as every kind of the provider has it.
+func statusOf(o runtime.Object) reflect.Value {
+	return reflect.Indirect(reflect.ValueOf(o)).FieldByName("Status")
+}

@@ -1,0 +1,186 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package kind
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+)
+
+// A pass carries what one pass over a managed resource told about itself, from
+// the external client up to the reconciler that wraps the runtime's.
+type pass struct {
+	err error
+}
+
+type passKey struct{}
+
+func withPass(ctx context.Context, p *pass) context.Context {
+	return context.WithValue(ctx, passKey{}, p)
+}
+
+// note the error of a pass, if it has one.
+func note(ctx context.Context, err error) {
+	if p, ok := ctx.Value(passKey{}).(*pass); ok && err != nil {
+		p.err = err
+	}
+}
+
+// A connector finds the gateway of a managed resource and hands it to the kind.
+type connector[T resource.ModernManaged] struct {
+	environments
+
+	kind  *Kind[T]
+	usage resource.ModernTracker
+}
+
+// Connect a managed resource to its gateway.
+func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
+	if meta.WasDeleted(mg) && !c.kind.Holds(mg) {
+		return nothing[T]{}, nil
+	}
+	external, err := c.connect(ctx, mg)
+	note(ctx, err)
+	if err != nil {
+		return nil, err
+	}
+	return &noting[T]{TypedExternalClient: external}, nil
+}
+
+func (c *connector[T]) connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
+	if !meta.WasDeleted(mg) {
+		if err := c.usage.Track(ctx, mg); err != nil {
+			return nil, errors.Wrap(err, "cannot record the use of a configuration")
+		}
+	}
+	env, err := c.environmentFor(ctx, mg)
+	if err != nil {
+		return nil, err
+	}
+	return c.kind.Client(ctx, mg, env)
+}
+
+// environments make the environment of each pass.
+type environments struct {
+	kube     client.Client
+	cache    client.Reader
+	recorder event.Recorder
+	options  Options
+}
+
+func (e environments) environmentFor(ctx context.Context, mg resource.ModernManaged) (Environment, error) {
+	gw, err := gatewayFor(ctx, e.options.Gateways, mg)
+	if err != nil {
+		return Environment{}, err
+	}
+	return Environment{
+		Gateway:  gw,
+		Kube:     e.kube,
+		Cache:    e.cache,
+		Recorder: e.recorder,
+		Policies: managed.NewManagementPoliciesResolver(e.options.Features.Enabled(feature.EnableBetaManagementPolicies), mg.GetManagementPolicies()),
+		Options:  e.options,
+	}, nil
+}
+
+// gatewayFor a managed resource. One that is being deleted may use the last
+// connection that worked, so that a configuration or Secret which is gone does
+// not keep it.
+func gatewayFor(ctx context.Context, gateways *connection.Pool, mg resource.ModernManaged) (*connection.Gateway, error) {
+	ref := ConfigOf(mg)
+	gw, err := gateways.For(ctx, ref, mg.GetNamespace())
+	if err == nil {
+		return gw, nil
+	}
+	if !meta.WasDeleted(mg) {
+		return nil, err
+	}
+	if gw, ok := gateways.LastGood(ref); ok {
+		return gw, nil
+	}
+	return nil, fmt.Errorf("%w; what this object holds at the gateway is kept until that is mended: restore it, or give up what is there by removing Delete from spec.managementPolicies", err)
+}
+
+// noting is an external client that notes the errors of another.
+type noting[T resource.ModernManaged] struct {
+	managed.TypedExternalClient[T]
+}
+
+// Observe and note the error.
+func (n *noting[T]) Observe(ctx context.Context, mg T) (managed.ExternalObservation, error) {
+	o, err := n.TypedExternalClient.Observe(ctx, mg)
+	note(ctx, err)
+	return o, err
+}
+
+// Create and note the error.
+func (n *noting[T]) Create(ctx context.Context, mg T) (managed.ExternalCreation, error) {
+	c, err := n.TypedExternalClient.Create(ctx, mg)
+	note(ctx, err)
+	return c, err
+}
+
+// Update and note the error.
+func (n *noting[T]) Update(ctx context.Context, mg T) (managed.ExternalUpdate, error) {
+	u, err := n.TypedExternalClient.Update(ctx, mg)
+	note(ctx, err)
+	return u, err
+}
+
+// Delete and note the error.
+func (n *noting[T]) Delete(ctx context.Context, mg T) (managed.ExternalDelete, error) {
+	d, err := n.TypedExternalClient.Delete(ctx, mg)
+	note(ctx, err)
+	return d, err
+}
+
+// nothing is the external client of a managed resource that is being deleted and
+// holds nothing at any gateway.
+type nothing[T resource.ModernManaged] struct{}
+
+// Observe that there is nothing.
+func (nothing[T]) Observe(context.Context, T) (managed.ExternalObservation, error) {
+	return managed.ExternalObservation{}, nil
+}
+
+// Create is never called: the managed resource is being deleted.
+func (nothing[T]) Create(context.Context, T) (managed.ExternalCreation, error) {
+	return managed.ExternalCreation{}, nil
+}
+
+// Update is never called: there is nothing.
+func (nothing[T]) Update(context.Context, T) (managed.ExternalUpdate, error) {
+	return managed.ExternalUpdate{}, nil
+}
+
+// Delete is never called: there is nothing.
+func (nothing[T]) Delete(context.Context, T) (managed.ExternalDelete, error) {
+	return managed.ExternalDelete{}, nil
+}
+
+// Disconnect does nothing.
+func (nothing[T]) Disconnect(context.Context) error { return nil }

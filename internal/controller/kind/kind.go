@@ -1,0 +1,252 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package kind
+
+import (
+	"context"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/statemetrics"
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+)
+
+// reconcileTimeout bounds one pass over a managed resource. It leaves room for
+// several calls that each take a gateway's time-out.
+const reconcileTimeout = 3 * time.Minute
+
+// Options are what all kinds have in common.
+type Options struct {
+	controller.Options
+
+	// MinPollInterval is the shortest interval the annotation
+	// crossplane.io/poll-interval can ask for.
+	MinPollInterval time.Duration
+
+	// ResyncInterval is the longest a managed resource is not looked at.
+	ResyncInterval time.Duration
+
+	// Namespaces are those whose managed resources are reconciled; all if empty.
+	Namespaces []string
+
+	// ClusterID names this cluster in ownership marks at the gateway.
+	ClusterID string
+
+	// Gateways are the connections to gateways.
+	Gateways *connection.Pool
+
+	// Users know which managed resources refer to a configuration.
+	Users *Users
+
+	// Writes are what the manager's client remembers of its writes.
+	Writes *Writes
+
+	// Clock tells the time.
+	Clock clock.PassiveClock
+}
+
+// An Environment is what an external client works with during one pass over a
+// managed resource.
+type Environment struct {
+	// Gateway the managed resource refers to.
+	Gateway *connection.Gateway
+
+	// Kube reads managed resources from the cache, and Secrets from the API server.
+	Kube client.Client
+
+	// Cache reads the metadata of Secrets, without asking the API server.
+	Cache client.Reader
+
+	// Recorder of events about the managed resource.
+	Recorder event.Recorder
+
+	// Policies the managed resource is under.
+	Policies managed.ManagementPoliciesChecker
+
+	// Options of the kind.
+	Options Options
+}
+
+// A Kind describes a kind of managed resource.
+type Kind[T resource.ModernManaged] struct {
+	// GroupVersionKind of the managed resource.
+	GroupVersionKind schema.GroupVersionKind
+
+	// New returns an empty managed resource.
+	New func() T
+
+	// NewList returns an empty list of managed resources.
+	NewList func() resource.ManagedList
+
+	// Client returns the external client for one pass over a managed resource.
+	Client func(ctx context.Context, mg T, env Environment) (managed.TypedExternalClient[T], error)
+
+	// Holds tells whether a managed resource may hold anything at a gateway. One
+	// that holds nothing is deleted without asking any gateway.
+	Holds func(mg T) bool
+
+	// Secrets are the names of the Secrets in its own namespace that a managed
+	// resource uses. Optional.
+	Secrets func(mg T) []string
+
+	// Causes describe the state of whatever else a managed resource depends on, as
+	// far as it is known without asking a gateway: a refused one is tried again at
+	// once when they change. Optional.
+	Causes func(ctx context.Context, mg T) string
+
+	// Guard is called once a poll interval for a managed resource that is left
+	// alone since it was refused. It takes care of what cannot wait for that to
+	// end, and returns true if the managed resource shall be reconciled now.
+	// Optional.
+	Guard func(ctx context.Context, mg T, env Environment) (bool, error)
+
+	// Forget is called when a managed resource is gone. Optional.
+	Forget func(uid string)
+
+	// Index adds field indexes. Optional.
+	Index func(ctx context.Context, indexer client.FieldIndexer) error
+
+	// Watch adds watches to those every kind has. Optional.
+	Watch func(b *builder.Builder)
+}
+
+// SetupGated adds a controller for the kind once its CRD is there.
+func (k *Kind[T]) SetupGated(mgr ctrl.Manager, o Options) error {
+	if o.Gate == nil {
+		return k.Setup(mgr, o)
+	}
+	o.Gate.Register(func() {
+		if err := k.Setup(mgr, o); err != nil {
+			mgr.GetLogger().Error(err, "cannot set up controller", "gvk", k.GroupVersionKind.String())
+		}
+	}, k.GroupVersionKind)
+	return nil
+}
+
+// Setup adds a controller for the kind.
+func (k *Kind[T]) Setup(mgr ctrl.Manager, o Options) error {
+	name := managed.ControllerName(k.GroupVersionKind.GroupKind().String())
+	ctx := context.Background()
+
+	if err := k.index(ctx, mgr.GetFieldIndexer(), k.New()); err != nil {
+		return err
+	}
+	if k.Index != nil {
+		if err := k.Index(ctx, mgr.GetFieldIndexer()); err != nil {
+			return err
+		}
+	}
+
+	recorder := event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...) //nolint:staticcheck // The runtime takes this kind of recorder only.
+	log := o.Logger.WithValues("controller", name)
+	envs := environments{kube: mgr.GetClient(), cache: mgr.GetCache(), recorder: recorder, options: o}
+
+	ro := []managed.ReconcilerOption{
+		managed.WithTypedExternalConnector(&connector[T]{
+			environments: envs,
+			kind:         k,
+			usage:        resource.NewProviderConfigUsageTracker(mgr.GetClient(), &v1alpha1.ProviderConfigUsage{}),
+		}),
+		managed.WithDeterministicExternalName(true),
+		managed.WithCreationGracePeriod(0),
+		managed.WithInitializers(),
+		managed.WithReferenceResolver(managed.ReferenceResolverFn(func(context.Context, resource.Managed) error { return nil })),
+		managed.WithCriticalAnnotationUpdater(&Annotations{client: mgr.GetClient()}),
+		managed.WithFinalizer(&finalizer{client: mgr.GetClient()}),
+		managed.WithPollInterval(o.PollInterval),
+		managed.WithMinPollInterval(o.MinPollInterval),
+		managed.WithPollIntervalHook(pollIntervalUpTo(o.ResyncInterval)),
+		managed.WithTimeout(reconcileTimeout),
+		managed.WithLogger(log),
+		managed.WithRecorder(recorder),
+	}
+	if o.Features.Enabled(feature.EnableBetaManagementPolicies) {
+		ro = append(ro, managed.WithManagementPolicies())
+	}
+	if o.Features.Enabled(feature.EnableAlphaChangeLogs) && o.ChangeLogOptions != nil {
+		ro = append(ro, managed.WithChangeLogger(o.ChangeLogOptions.ChangeLogger))
+	}
+	if o.MetricOptions != nil && o.MetricOptions.MRMetrics != nil {
+		ro = append(ro, managed.WithMetricRecorder(o.MetricOptions.MRMetrics))
+	}
+	if o.MetricOptions != nil && o.MetricOptions.MRStateMetrics != nil {
+		states := statemetrics.NewMRStateRecorder(mgr.GetClient(), o.Logger, o.MetricOptions.MRStateMetrics, k.NewList(), o.MetricOptions.PollStateMetricInterval)
+		if err := mgr.Add(persistent{Runnable: states, clock: o.Clock, log: log, pause: o.MetricOptions.PollStateMetricInterval}); err != nil {
+			return errors.Wrap(err, "cannot record state metrics")
+		}
+	}
+
+	r := &reconciler[T]{
+		environments: envs,
+
+		kind:     k,
+		client:   mgr.GetClient(),
+		runtime:  managed.NewReconciler(withoutPublisher{mgr}, resource.ManagedKind(k.GroupVersionKind), ro...),
+		writes:   o.Writes,
+		clock:    o.Clock,
+		log:      log,
+		poll:     o.PollInterval,
+		failures: backoff{base: time.Second, most: time.Minute, factor: 2},
+		requeues: backoff{base: 10 * time.Millisecond, most: time.Minute, factor: 4},
+	}
+
+	o.Users.add(func(ctx context.Context, ref connection.Ref) (int, error) {
+		l := k.NewList()
+		err := mgr.GetClient().List(ctx, l, client.MatchingFields{IndexConfig: configKey(ref)})
+		return len(l.GetItems()), err
+	})
+
+	b := ctrl.NewControllerManagedBy(mgr).
+		Named(name).
+		WithOptions(o.ForControllerRuntime()).
+		For(k.New(), builder.WithPredicates(desiredStateChanged()))
+	k.watch(b, mgr.GetClient())
+	if k.Watch != nil {
+		k.Watch(b)
+	}
+	return b.Complete(ratelimiter.NewReconciler(name, r, o.GlobalRateLimiter))
+}
+
+// NewMetrics returns the runtime's metrics of managed resources, registered with
+// the manager's registry.
+func NewMetrics(poll time.Duration) (*controller.MetricOptions, error) {
+	recorder, states := managed.NewMRMetricRecorder(), statemetrics.NewMRStateMetrics()
+	for _, c := range []prometheus.Collector{recorder, states} {
+		if err := metrics.Registry.Register(c); err != nil {
+			return nil, errors.Wrap(err, "cannot register metrics")
+		}
+	}
+	return &controller.MetricOptions{PollStateMetricInterval: poll, MRMetrics: recorder, MRStateMetrics: states}, nil
+}
+
+var _ manager.Runnable = persistent{}

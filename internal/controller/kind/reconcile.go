@@ -1,0 +1,199 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+)
+
+// cacheLag is how soon an object is looked at again that the cache shows older
+// than our last write to it.
+const cacheLag = 20 * time.Millisecond
+
+// A reconciler decides whether, and how soon again, the runtime's reconciler is
+// called for a managed resource.
+type reconciler[T resource.ModernManaged] struct {
+	environments
+
+	kind    *Kind[T]
+	client  client.Client
+	runtime reconcile.Reconciler
+	writes  *Writes
+	clock   clock.PassiveClock
+	log     logging.Logger
+	poll    time.Duration
+
+	holds    holds
+	failures backoff
+	requeues backoff
+
+	// names remember the UID behind a name, to forget it once the name is gone.
+	names names
+}
+
+// Reconcile a managed resource.
+func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	if ns := r.options.Namespaces; len(ns) > 0 && !slices.Contains(ns, req.Namespace) {
+		return reconcile.Result{}, nil
+	}
+	mg := r.kind.New()
+	if err := r.client.Get(ctx, req.NamespacedName, mg); err != nil {
+		if resource.IgnoreNotFound(err) == nil {
+			r.forget(r.names.take(req.NamespacedName))
+		}
+		return reconcile.Result{}, resource.IgnoreNotFound(err)
+	}
+	uid := mg.GetUID()
+	if before := r.names.set(req.NamespacedName, uid); before != uid {
+		r.forget(before)
+	}
+	if !r.writes.Shown(mg) {
+		return reconcile.Result{RequeueAfter: cacheLag}, nil
+	}
+
+	causes := ""
+	if !meta.WasDeleted(mg) {
+		causes = r.causes(ctx, mg)
+		if wait, held := r.holds.remaining(uid, causes, r.clock.Now()); held {
+			if !r.guard(ctx, mg) {
+				return reconcile.Result{RequeueAfter: r.untilNextLook(wait)}, nil
+			}
+		}
+	}
+
+	p := &pass{}
+	res, err := r.runtime.Reconcile(withPass(ctx, p), req)
+	if err != nil {
+		// The API server, not the gateway: the work queue backs off.
+		return reconcile.Result{}, err
+	}
+	return r.next(mg, causes, res, p), nil
+}
+
+// next is when the managed resource is looked at again.
+func (r *reconciler[T]) next(mg T, causes string, res reconcile.Result, p *pass) reconcile.Result {
+	uid := mg.GetUID()
+	var refused *refusal
+	if errors.As(p.err, &refused) && !meta.WasDeleted(mg) {
+		r.requeues.forget(uid)
+		wait := r.holds.refuse(uid, causes, r.clock.Now(), refused.atMost)
+		return reconcile.Result{RequeueAfter: r.untilNextLook(wait)}
+	}
+	if p.err != nil {
+		r.requeues.forget(uid)
+		if d, ok := retryAfter(p.err); ok {
+			return reconcile.Result{RequeueAfter: jitter(d, 0.1)}
+		}
+		return reconcile.Result{RequeueAfter: r.failures.next(uid)}
+	}
+	r.holds.forget(uid)
+	r.failures.forget(uid)
+	if res.Requeue { //nolint:staticcheck // The runtime asks for another pass this way.
+		return reconcile.Result{RequeueAfter: r.requeues.next(uid)}
+	}
+	r.requeues.forget(uid)
+	return res
+}
+
+// untilNextLook is how long to wait while a managed resource is left alone: until
+// that ends, or until the guard is due.
+func (r *reconciler[T]) untilNextLook(wait time.Duration) time.Duration {
+	if r.kind.Guard == nil {
+		return wait
+	}
+	return min(wait, jitter(r.poll, 0.1))
+}
+
+// guard takes care of what cannot wait until a hold ends. It returns true if the
+// managed resource shall be reconciled although it is held.
+func (r *reconciler[T]) guard(ctx context.Context, mg T) bool {
+	if r.kind.Guard == nil {
+		return false
+	}
+	env, err := r.environmentFor(ctx, mg)
+	if err != nil {
+		return false
+	}
+	now, err := r.kind.Guard(ctx, mg, env)
+	if err != nil {
+		r.log.Debug("Cannot guard a refused managed resource", "namespace", mg.GetNamespace(), "name", mg.GetName(), "error", err)
+	}
+	return now
+}
+
+// causes describe everything that could cure a refusal.
+func (r *reconciler[T]) causes(ctx context.Context, mg T) string {
+	a := mg.GetAnnotations()
+	causes := []string{
+		fmt.Sprint(mg.GetGeneration()),
+		a[meta.AnnotationKeyExternalName],
+		a[meta.AnnotationKeyReconcileRequestedAt],
+		a[meta.AnnotationKeyReconciliationPaused],
+		a[gatewayv1alpha1.AnnotationRotateToken],
+	}
+	if gw, err := gatewayFor(ctx, r.options.Gateways, mg); err != nil {
+		causes = append(causes, err.Error())
+	} else {
+		causes = append(causes, gw.ConfigVersion())
+	}
+	if r.kind.Secrets != nil {
+		for _, name := range r.kind.Secrets(mg) {
+			s := &metav1.PartialObjectMetadata{}
+			s.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+			if err := r.cache.Get(ctx, types.NamespacedName{Namespace: mg.GetNamespace(), Name: name}, s); err != nil {
+				causes = append(causes, name)
+				continue
+			}
+			causes = append(causes, name, string(s.GetUID()), s.GetResourceVersion())
+		}
+	}
+	if r.kind.Causes != nil {
+		causes = append(causes, r.kind.Causes(ctx, mg))
+	}
+	return strings.Join(causes, "\n")
+}
+
+// forget all that is remembered of a managed resource.
+func (r *reconciler[T]) forget(uid types.UID) {
+	if uid == "" {
+		return
+	}
+	r.holds.forget(uid)
+	r.failures.forget(uid)
+	r.requeues.forget(uid)
+	r.writes.forget(uid)
+	if r.kind.Forget != nil {
+		r.kind.Forget(string(uid))
+	}
+}

@@ -1,0 +1,265 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controller
+
+import (
+	"context"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/gate"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/customresourcesgate"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"github.com/go-logr/logr"
+	authv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis"
+	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/providerconfig"
+)
+
+const (
+	// leaderElectionID names the lease of the replicas of this provider.
+	leaderElectionID = "crossplane-leader-election-provider-apiplatform"
+
+	leaseDuration = 60 * time.Second
+	renewDeadline = 50 * time.Second
+
+	// workers are how many managed resources of a kind are reconciled at a time.
+	workers = 10
+)
+
+// Options of a manager.
+type Options struct {
+	// Poll is how often each managed resource is compared with the gateway, unless
+	// its annotation crossplane.io/poll-interval says otherwise.
+	Poll time.Duration
+
+	// Resync is the longest a managed resource is not looked at, whatever that
+	// annotation says.
+	Resync time.Duration
+
+	// MinPoll is the shortest interval that annotation can ask for.
+	MinPoll time.Duration
+
+	// MaxReconcileRate is how many reconciles a second all kinds together may do.
+	MaxReconcileRate int
+
+	// WatchNamespaces are those whose managed resources are reconciled; all if
+	// empty. Who holds what is known for all.
+	WatchNamespaces []string
+
+	// ClusterID names this cluster in ownership marks at a gateway. If it is empty
+	// the UID of the namespace kube-system is used.
+	ClusterID string
+
+	// LeaderElection lets one of several replicas work at a time. The lease is in
+	// LeaderElectionNamespace, or if that is empty in the provider's own.
+	LeaderElection          bool
+	LeaderElectionNamespace string
+
+	// MetricsBindAddress and HealthProbeBindAddress are where metrics and probes are
+	// served; "0" serves none.
+	MetricsBindAddress, HealthProbeBindAddress string
+
+	// ManagementPolicies lets spec.managementPolicies take effect.
+	ManagementPolicies bool
+
+	// ChangeLogger is told of every change at a gateway. Optional.
+	ChangeLogger managed.ChangeLogger
+
+	// Version of the provider, for the User-Agent of calls to gateways.
+	Version string
+
+	// Clock tells the time; the system's if nil.
+	Clock clock.PassiveClock
+
+	// Logger of the provider.
+	Logger logr.Logger
+
+	// SkipNameValidation lets several managers run in one process, for tests.
+	SkipNameValidation bool
+}
+
+// NewManager returns a manager that runs the controllers of all kinds.
+func NewManager(ctx context.Context, cfg *rest.Config, o Options) (ctrl.Manager, error) {
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	cfg = ratelimiter.LimitRESTConfig(cfg, o.MaxReconcileRate)
+
+	writes := &kind.Writes{}
+	renew, lease := renewDeadline, leaseDuration
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
+		Scheme:    scheme,
+		Logger:    o.Logger,
+		NewClient: kind.NewClient(writes, ours),
+		Cache: cache.Options{
+			DefaultTransform: cache.TransformStripManagedFields(),
+			ByObject: map[client.Object]cache.ByObject{
+				&apiextensionsv1.CustomResourceDefinition{}: {Transform: customresourcesgate.TransformStripCRDSchema},
+			},
+		},
+		// What is secret, or large and rarely needed, is read when it is needed.
+		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}}},
+		LeaderElection:                o.LeaderElection,
+		LeaderElectionID:              leaderElectionID,
+		LeaderElectionNamespace:       o.LeaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true,
+		LeaseDuration:                 &lease,
+		RenewDeadline:                 &renew,
+		Metrics:                       server.Options{BindAddress: o.MetricsBindAddress},
+		HealthProbeBindAddress:        o.HealthProbeBindAddress,
+		Controller:                    config.Controller{SkipNameValidation: &o.SkipNameValidation},
+	})
+	if err != nil {
+		return nil, errors.Wrap(err, "cannot create the manager")
+	}
+	// Being ready does not depend on a gateway: an outage there must not take the
+	// provider out of service.
+	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping)); err != nil {
+		return nil, errors.Wrap(err, "cannot add probes")
+	}
+
+	ko, changes, err := kindOptions(ctx, mgr, o, writes)
+	if err != nil {
+		return nil, err
+	}
+	return mgr, setup(ctx, mgr, ko, changes)
+}
+
+func newScheme() (*runtime.Scheme, error) {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, apis.AddToScheme} {
+		if err := add(s); err != nil {
+			return nil, errors.Wrap(err, "cannot build the scheme")
+		}
+	}
+	return s, nil
+}
+
+// ours tells whether an object is one whose status the provider writes.
+func ours(o client.Object) bool {
+	switch o.(type) {
+	case resource.Managed, *v1alpha1.ProviderConfig, *v1alpha1.ClusterProviderConfig:
+		return true
+	}
+	return false
+}
+
+func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.Writes) (kind.Options, *providerconfig.Changes, error) {
+	log := logging.NewLogrLogger(o.Logger)
+	clusterID := o.ClusterID
+	if clusterID == "" {
+		ns := &corev1.Namespace{}
+		if err := mgr.GetAPIReader().Get(ctx, types.NamespacedName{Name: "kube-system"}, ns); err != nil {
+			return kind.Options{}, nil, errors.Wrap(err, "cannot read the namespace kube-system, whose UID names this cluster; grant that, or set --cluster-id")
+		}
+		clusterID = string(ns.GetUID())
+	}
+	metrics, err := kind.NewMetrics(o.Poll)
+	if err != nil {
+		return kind.Options{}, nil, err
+	}
+	features := &feature.Flags{}
+	if o.ManagementPolicies {
+		features.Enable(feature.EnableBetaManagementPolicies)
+	}
+	var changeLogs *controller.ChangeLogOptions
+	if o.ChangeLogger != nil {
+		features.Enable(feature.EnableAlphaChangeLogs)
+		changeLogs = &controller.ChangeLogOptions{ChangeLogger: o.ChangeLogger}
+	}
+
+	changes := providerconfig.NewChanges()
+	ko := kind.Options{
+		Options: controller.Options{
+			Logger:                  log,
+			GlobalRateLimiter:       ratelimiter.NewGlobal(o.MaxReconcileRate),
+			PollInterval:            o.Poll,
+			MaxConcurrentReconciles: workers,
+			Features:                features,
+			MetricOptions:           metrics,
+			ChangeLogOptions:        changeLogs,
+		},
+		MinPollInterval: o.MinPoll,
+		ResyncInterval:  o.Resync,
+		Namespaces:      o.WatchNamespaces,
+		ClusterID:       clusterID,
+		Users:           &kind.Users{},
+		Writes:          writes,
+		Clock:           o.Clock,
+		Gateways: connection.NewPool(connection.Options{
+			Live:      mgr.GetAPIReader(),
+			Cache:     mgr.GetClient(),
+			Metadata:  mgr.GetCache(),
+			Now:       o.Clock.Now,
+			Logger:    log,
+			UserAgent: "provider-apiplatform/" + o.Version,
+			OnChange:  changes.Tell,
+		}),
+	}
+
+	gated, err := mayWatchCRDs(ctx, mgr)
+	if err != nil || !gated {
+		return ko, changes, err
+	}
+	ko.Gate = new(gate.Gate[schema.GroupVersionKind])
+	return ko, changes, errors.Wrap(customresourcesgate.Setup(mgr, ko.Options), "cannot wait for CRDs")
+}
+
+// mayWatchCRDs tells whether the provider may see which CRDs are there. If it may
+// not, all of them must be there when it starts.
+func mayWatchCRDs(ctx context.Context, mgr ctrl.Manager) (bool, error) {
+	for _, verb := range []string{"get", "list", "watch"} {
+		r := &authv1.SelfSubjectAccessReview{Spec: authv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authv1.ResourceAttributes{
+			Group: apiextensionsv1.GroupName, Resource: "customresourcedefinitions", Verb: verb,
+		}}}
+		if err := mgr.GetClient().Create(ctx, r); err != nil {
+			return false, errors.Wrap(err, "cannot find out whether CRDs may be watched")
+		}
+		if !r.Status.Allowed {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,194 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package providerconfig
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
+)
+
+// finalizer keeps a configuration while it is in use. It is the one every
+// Crossplane provider uses for that.
+const finalizer = "in-use.crossplane.io"
+
+// seenResolution is how often the time the gateway was last seen is written: it
+// must not cost a write a minute to say that nothing happened.
+const seenResolution = 10 * time.Minute
+
+// A config is a ProviderConfig or a ClusterProviderConfig.
+type config interface {
+	resource.Object
+	resource.Conditioned
+	resource.UserCounter
+	GetGatewayStatus() *v1alpha1.GatewayStatus
+	SetGatewayStatus(s *v1alpha1.GatewayStatus)
+}
+
+type reconciler struct {
+	kind     string
+	new      func() config
+	client   client.Client
+	gateways *connection.Pool
+	users    *kind.Users
+	clock    clock.PassiveClock
+	poll     time.Duration
+}
+
+// Reconcile a configuration.
+func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	ref := connection.Ref{Kind: r.kind, Namespace: req.Namespace, Name: req.Name}
+	pc := r.new()
+	if err := r.client.Get(ctx, req.NamespacedName, pc); err != nil {
+		return reconcile.Result{}, errors.Wrap(resource.IgnoreNotFound(err), "cannot read the provider config")
+	}
+	users, err := r.users.Count(ctx, ref)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	pc.SetUsers(int64(users))
+
+	if meta.WasDeleted(pc) {
+		return r.delete(ctx, ref, pc, users)
+	}
+	if !meta.FinalizerExists(pc, finalizer) {
+		meta.AddFinalizer(pc, finalizer)
+		if err := r.patchFinalizers(ctx, pc); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+
+	cause := r.probe(ctx, ref)
+	health, _ := r.gateways.Health(ref)
+	pc.SetConditions(conditions(pc.GetGeneration(), health, cause)...)
+	pc.SetGatewayStatus(gatewayStatus(pc.GetGatewayStatus(), health))
+	if err := r.client.Status().Update(ctx, pc); err != nil {
+		return reconcile.Result{}, errors.Wrap(resource.Ignore(kerrors.IsConflict, err), "cannot update the status of the provider config")
+	}
+	return reconcile.Result{RequeueAfter: r.poll}, nil
+}
+
+// probe the gateway, unless a managed resource's call did so lately. It returns
+// what is wrong with the configuration itself.
+func (r *reconciler) probe(ctx context.Context, ref connection.Ref) error {
+	gw, err := r.gateways.ForConfig(ctx, ref)
+	if err != nil {
+		return err
+	}
+	health, ok := r.gateways.Health(ref)
+	healthy := ok && health.Reachable.Status == connection.StatusTrue && health.Authenticated.Status == connection.StatusTrue && health.Authorized.Status == connection.StatusTrue
+	if healthy && r.clock.Since(health.LastSeen) < r.poll {
+		return nil
+	}
+	// What the call finds out is in the health, also if it fails.
+	_ = gw.Probe(ctx)
+	return nil
+}
+
+// delete a configuration once no managed resource refers to it. This is decided
+// by who refers to it and not by records of use, which may be gone before their
+// managed resources are when a namespace is deleted.
+func (r *reconciler) delete(ctx context.Context, ref connection.Ref, pc config, users int) (reconcile.Result, error) {
+	if users > 0 {
+		pc.SetConditions(xpv2.Condition{
+			Type: xpv2.TypeReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Now(), Reason: xpv2.ReasonDeleting,
+			Message: fmt.Sprintf("%d managed resources still refer to this %s; it goes once they are gone or refer to another one", users, r.kind),
+		})
+		if err := r.client.Status().Update(ctx, pc); err != nil {
+			return reconcile.Result{}, errors.Wrap(resource.Ignore(kerrors.IsConflict, err), "cannot update the status of the provider config")
+		}
+		return reconcile.Result{RequeueAfter: inUsePoll}, nil
+	}
+	meta.RemoveFinalizer(pc, finalizer)
+	if err := r.patchFinalizers(ctx, pc); resource.IgnoreNotFound(err) != nil {
+		return reconcile.Result{}, err
+	}
+	r.gateways.Forget(ref)
+	return reconcile.Result{}, nil
+}
+
+// inUsePoll is how soon it is looked again whether a configuration that shall go
+// is still in use.
+const inUsePoll = 5 * time.Second
+
+func (r *reconciler) patchFinalizers(ctx context.Context, pc config) error {
+	return errors.Wrap(kind.PatchMetadata(ctx, r.client, pc, map[string]any{
+		"finalizers":      pc.GetFinalizers(),
+		"resourceVersion": pc.GetResourceVersion(),
+	}), "cannot change the finalizers of the provider config")
+}
+
+// conditions of a configuration: what calls found out, and what follows for
+// whether it can be used.
+func conditions(generation int64, h connection.Health, cause error) []xpv2.Condition {
+	of := func(t xpv2.ConditionType, f connection.Finding) xpv2.Condition {
+		c := xpv2.Condition{Type: t, Status: corev1.ConditionStatus(f.Status), LastTransitionTime: metav1.Now(), Reason: xpv2.ConditionReason(f.Reason), Message: f.Message}
+		if c.Status == "" {
+			c.Status = corev1.ConditionUnknown
+		}
+		if c.Reason == "" {
+			c.Reason = "Unknown"
+		}
+		return c.WithObservedGeneration(generation)
+	}
+	ready := connection.Finding{Status: connection.StatusTrue, Reason: string(xpv2.ReasonAvailable)}
+	if cause != nil {
+		ready = connection.Finding{Status: connection.StatusFalse, Reason: "Misconfigured", Message: cause.Error()}
+	} else {
+		for _, f := range []connection.Finding{h.Authorized, h.Authenticated, h.Reachable} {
+			if f.Status != connection.StatusTrue {
+				ready = connection.Finding{Status: connection.StatusFalse, Reason: f.Reason, Message: f.Message}
+			}
+		}
+	}
+	return []xpv2.Condition{
+		of(xpv2.TypeReady, ready),
+		of(v1alpha1.TypeReachable, h.Reachable),
+		of(v1alpha1.TypeAuthenticated, h.Authenticated),
+		of(v1alpha1.TypeAuthorized, h.Authorized),
+		of(v1alpha1.TypeWritable, h.Writable),
+	}
+}
+
+// gatewayStatus is what is known of a gateway. The time it was last seen moves in
+// coarse steps only.
+func gatewayStatus(was *v1alpha1.GatewayStatus, h connection.Health) *v1alpha1.GatewayStatus {
+	is := &v1alpha1.GatewayStatus{ID: h.GatewayID, Generation: v1alpha1.GatewayGeneration(h.Generation)}
+	if !h.LastSeen.IsZero() {
+		seen := metav1.NewTime(h.LastSeen.UTC().Truncate(time.Second))
+		is.LastSeen = &seen
+	}
+	if was != nil && was.LastSeen != nil && (is.LastSeen == nil || is.LastSeen.Sub(was.LastSeen.Time) < seenResolution) {
+		is.LastSeen = was.LastSeen
+	}
+	return is
+}

@@ -1,0 +1,151 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package subscription
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
+)
+
+// maxKnown is how many IDs an attempt records at most: all annotations of an
+// object together end at 256 KiB.
+const maxKnown = 1000
+
+// validID are the IDs a gateway accepts from a caller.
+var validID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// askedID is the ID a create asks for, and whether the user chose it.
+func askedID(cr *v1alpha1.Subscription, b *record.Baseline) (id string, preset bool, p *problem) {
+	name, ref := meta.GetExternalName(cr), value(cr.Spec.ForProvider.ExternalRefID)
+	switch {
+	case b != nil:
+		return b.ID, false, nil
+	case name != "" && ref != "" && name != ref:
+		return "", false, problemf(v1alpha1.ReasonConflict, "the annotation crossplane.io/external-name is %q and spec.forProvider.externalRefId is %q; both name the subscription at the gateway and must be equal; correct one or remove it", name, ref)
+	case ref != "":
+		return ref, name != "", nil
+	case name != "" && !validID.MatchString(name):
+		return "", false, problemf(v1alpha1.ReasonRefused, "the annotation crossplane.io/external-name is %q, which is no ID of a subscription: it must be 1 to 64 letters, digits, dots, underscores and hyphens, and begin with a letter or digit; correct or remove it", name)
+	case name != "":
+		return name, true, nil
+	}
+	return string(cr.GetUID()), false, nil
+}
+
+// look for what an open attempt created.
+func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *record.Attempt) (*gateway.Subscription, error) {
+	listed, err := e.listAPI(ctx, a.APIID)
+	if err != nil {
+		return nil, err
+	}
+	held, err := e.heldByOthers(ctx, cr, listed)
+	if err != nil {
+		return nil, err
+	}
+	found, p := judgeAttempt(a, listed, e.gateway.Generation() == connection.GenerationInPlace, held)
+	if p != nil {
+		return nil, p
+	}
+	return found, nil
+}
+
+// listAPI lists the subscriptions on an API. One that does not exist has none.
+func (e *external) listAPI(ctx context.Context, apiID string) ([]gateway.Subscription, error) {
+	if apiID == "" {
+		return nil, nil
+	}
+	listed, err := e.gateway.ListSubscriptions(ctx, gateway.SubscriptionFilter{APIID: apiID})
+	if gateway.IsAPIMissing(err) {
+		return nil, nil
+	}
+	return listed, err
+}
+
+// prepare the record of an attempt to create what the wish asks for.
+func (e *external) prepare(ctx context.Context, cr *v1alpha1.Subscription, id string, preset bool) (record.Attempt, error) {
+	a := record.Attempt{
+		Version:               record.Version,
+		AskedID:               id,
+		Preset:                preset,
+		Endpoint:              e.gateway.Endpoint().String(),
+		APIID:                 e.wish.APIID,
+		ApplicationID:         e.wish.ApplicationID,
+		PlanID:                e.wish.Plan.ID,
+		BillingCustomerID:     e.wish.BillingCustomerID,
+		BillingSubscriptionID: e.wish.BillingSubscriptionID,
+		Outcome:               record.Open,
+	}
+	if old := e.attempt; old != nil && old.Outcome == record.Open && sameAsk(*old, a) {
+		return *old, nil
+	}
+	_, err := e.gateway.GetSubscription(ctx, id)
+	if err != nil && !gateway.IsNotFound(err) {
+		return record.Attempt{}, err
+	}
+	a.AbsentBefore = err != nil
+	if e.gateway.Generation() != connection.GenerationInPlace {
+		if a.Known, err = e.knownIDs(ctx, cr); err != nil {
+			return record.Attempt{}, err
+		}
+	}
+	return a, nil
+}
+
+// knownIDs are those of the application's subscriptions on the API that nobody
+// holds. Of too many, the newest creation date stands for all.
+func (e *external) knownIDs(ctx context.Context, cr *v1alpha1.Subscription) ([]string, error) {
+	listed, err := e.listAPI(ctx, e.wish.APIID)
+	if err != nil {
+		return nil, err
+	}
+	listed = slices.DeleteFunc(listed, func(s gateway.Subscription) bool { return strings.TrimSpace(s.ApplicationID) != e.wish.ApplicationID })
+	held, err := e.heldByOthers(ctx, cr, listed)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	var newest time.Time
+	for _, s := range listed {
+		if !held(s.ID) {
+			ids = append(ids, s.ID)
+		}
+		if s.CreatedAt.After(newest) {
+			newest = s.CreatedAt
+		}
+	}
+	if len(ids) > maxKnown {
+		return []string{newest.UTC().Format(time.RFC3339Nano)}, nil
+	}
+	return ids, nil
+}
+
+// sameAsk tells whether two attempts ask for the same.
+func sameAsk(a, b record.Attempt) bool {
+	return a.AskedID == b.AskedID && a.Preset == b.Preset && a.Endpoint == b.Endpoint &&
+		a.APIID == b.APIID && a.ApplicationID == b.ApplicationID && a.PlanID == b.PlanID &&
+		a.BillingCustomerID == b.BillingCustomerID && a.BillingSubscriptionID == b.BillingSubscriptionID
+}

@@ -1,0 +1,130 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package subscription
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
+)
+
+// The annotations that the gateway's own operator leaves on a Subscription that
+// was converted. They prove nothing here.
+func operatorAnnotations() []string {
+	return []string{
+		"gateway.api-platform.wso2.com/subscription-last-applied-create-fingerprint",
+		"gateway.api-platform.wso2.com/last-applied-subscription-token-secret-rv",
+	}
+}
+
+// baselineFor records that a managed resource holds a subscription.
+func (e *external) baselineFor(s *gateway.Subscription) record.Baseline {
+	return record.Baseline{
+		ID:            s.ID,
+		Endpoint:      e.gateway.Endpoint().String(),
+		GatewayID:     s.GatewayID,
+		APIInternalID: s.APIID,
+		Fields:        present(e.wish.fields()),
+		PlanChoice:    e.wish.Plan.Choice,
+	}
+}
+
+// present are the fields that have a value.
+func present(fields map[string]string) map[string]string {
+	p := map[string]string{}
+	for f, v := range fields {
+		if v != "" {
+			p[f] = v
+		}
+	}
+	return p
+}
+
+// lateInitialize fills what a spec leaves open from the gateway, and returns the
+// names of the fields it filled. It never fills who the subscription belongs to,
+// and no plan where one is referred to.
+func lateInitialize(cr *v1alpha1.Subscription, s *gateway.Subscription) []string {
+	p := &cr.Spec.ForProvider
+	var filled []string
+	fill := func(field string, to **string, from string) {
+		if *to == nil && from != "" {
+			*to = &from
+			filled = append(filled, field)
+		}
+	}
+	if p.SubscriptionPlanIDRef == nil && p.SubscriptionPlanIDSelector == nil && p.SubscriptionPlanName == nil {
+		fill(fieldSubscriptionPlanID, &p.SubscriptionPlanID, s.SubscriptionPlanID)
+	}
+	fill(fieldBillingCustomerID, &p.BillingCustomerID, s.BillingCustomerID)
+	fill(fieldBillingSubscriptionID, &p.BillingSubscriptionID, s.BillingSubscriptionID)
+	known := []string{gateway.SubscriptionActive, gateway.SubscriptionInactive, gateway.SubscriptionRevoked}
+	if p.Status == nil && slices.Contains(known, s.Status) {
+		status := v1alpha1.SubscriptionStatusValue(s.Status)
+		p.Status = &status
+		filled = append(filled, fieldStatus)
+	}
+	return filled
+}
+
+// storeBaseline writes a baseline and the external name to the API server. What
+// the gateway's operator left is removed.
+func (e *external) storeBaseline(ctx context.Context, cr *v1alpha1.Subscription, b record.Baseline) error {
+	record.WriteBaseline(cr, b)
+	meta.SetExternalName(cr, b.ID)
+	a := cr.GetAnnotations()
+	patch := map[string]any{
+		v1alpha1.AnnotationBaseline:    a[v1alpha1.AnnotationBaseline],
+		meta.AnnotationKeyExternalName: b.ID,
+	}
+	for _, k := range operatorAnnotations() {
+		patch[k] = nil
+		delete(a, k)
+	}
+	cr.SetAnnotations(a)
+	e.baseline = &b
+	return errors.Wrap(kind.PatchMetadata(ctx, e.kube, cr, map[string]any{"annotations": patch}), "cannot record the subscription that is held")
+}
+
+// refreshed is a baseline with the facts about where the subscription was found.
+func (e *external) refreshed(b record.Baseline, s *gateway.Subscription) record.Baseline {
+	b.Endpoint, b.GatewayID, b.APIInternalID = e.gateway.Endpoint().String(), s.GatewayID, s.APIID
+	return b
+}
+
+// isHeld tells whether a subscription that was read is the one a baseline
+// records. Who may write the annotation cannot make another one of it.
+func isHeld(b *record.Baseline, s *gateway.Subscription) bool {
+	return s.APIID == b.APIInternalID && strings.TrimSpace(s.ApplicationID) == b.Fields[fieldApplicationID]
+}
+
+// held is a wish with the immutable fields of a baseline.
+func (w wish) held(b *record.Baseline) wish {
+	w.ExternalRefID = b.Fields[fieldExternalRefID]
+	w.APIID, w.APIProblem = b.Fields[fieldAPIID], nil
+	w.ApplicationID = b.Fields[fieldApplicationID]
+	w.BillingCustomerID = b.Fields[fieldBillingCustomerID]
+	w.BillingSubscriptionID = b.Fields[fieldBillingSubscriptionID]
+	return w
+}

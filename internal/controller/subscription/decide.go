@@ -1,0 +1,447 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package subscription
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
+)
+
+// A problem is a reason why what the spec asks for cannot be in force, in the
+// words of the condition Applied.
+type problem struct {
+	Reason  xpv2.ConditionReason
+	Message string
+}
+
+func (p *problem) Error() string { return p.Message }
+
+func problemf(reason xpv2.ConditionReason, format string, a ...any) *problem {
+	return &problem{Reason: reason, Message: fmt.Sprintf(format, a...)}
+}
+
+// A wish is what a spec asks for, with its references followed.
+type wish struct {
+	// ExternalRefID, or empty.
+	ExternalRefID string
+
+	// APIID is the API's handle. If it is empty APIProblem says why.
+	APIID      string
+	APIProblem *problem
+
+	ApplicationID         string
+	BillingCustomerID     string
+	BillingSubscriptionID string
+
+	Plan planWish
+
+	// Status, or empty to leave it as it is.
+	Status string
+}
+
+// A planWish is the plan a spec asks for.
+type planWish struct {
+	// ID of the plan; empty for no plan.
+	ID string
+
+	// Choice is the name of the object a selector chose.
+	Choice string
+
+	// Problem says why the ID is not known. Pending is true if it will be known
+	// once the object that is referred to is ready.
+	Problem *problem
+	Pending bool
+}
+
+// fields are the immutable fields of a wish, by their names in the spec.
+func (w wish) fields() map[string]string {
+	return map[string]string{
+		fieldExternalRefID:         w.ExternalRefID,
+		fieldAPIID:                 w.APIID,
+		fieldApplicationID:         w.ApplicationID,
+		fieldBillingCustomerID:     w.BillingCustomerID,
+		fieldBillingSubscriptionID: w.BillingSubscriptionID,
+	}
+}
+
+// Names of the fields that a baseline records.
+const (
+	fieldExternalRefID         = "externalRefId"
+	fieldAPIID                 = "apiId"
+	fieldApplicationID         = "applicationId"
+	fieldBillingCustomerID     = "billingCustomerId"
+	fieldBillingSubscriptionID = "billingSubscriptionId"
+	fieldSubscriptionPlanID    = "subscriptionPlanId"
+	fieldStatus                = "status"
+)
+
+func immutableFields() []string {
+	return []string{fieldExternalRefID, fieldAPIID, fieldApplicationID, fieldBillingCustomerID, fieldBillingSubscriptionID}
+}
+
+// judgeIdentity tells whether a wish leaves the immutable fields of a deployed
+// subscription as they are. A field may be given the value the gateway has for
+// it, and one that was filled in from there may be absent again.
+func judgeIdentity(b *record.Baseline, w wish, got *gateway.Subscription) *problem {
+	reported := map[string]string{
+		fieldExternalRefID:         got.ExternalRefID,
+		fieldApplicationID:         strings.TrimSpace(got.ApplicationID),
+		fieldBillingCustomerID:     got.BillingCustomerID,
+		fieldBillingSubscriptionID: got.BillingSubscriptionID,
+	}
+	wanted := w.fields()
+	for _, f := range immutableFields() {
+		was, is := b.Fields[f], wanted[f]
+		switch {
+		case is == was:
+		case f == fieldAPIID && is == "":
+			// The reference cannot be followed; the API cannot have changed.
+		case is == "" && slices.Contains(b.LateInitialized, f):
+		case is != "" && was == "" && is == reported[f]:
+		default:
+			return problemf(v1alpha1.ReasonImmutableField,
+				"spec.forProvider.%s cannot be changed from %q to %q once the subscription exists at the gateway; set it back, or delete this object and create another one", f, was, is)
+		}
+	}
+	return nil
+}
+
+// judgeImport tells whether the subscription with the given ID is the one a spec
+// describes, so that it may be held: it is listed under the spec's API, belongs
+// to the spec's application, and agrees in what else the spec gives and the
+// gateway reports. Missing and mismatching give one text, so that nothing can be
+// learnt about what others have.
+func judgeImport(w wish, id string, listed []gateway.Subscription) (*gateway.Subscription, *problem) {
+	i := slices.IndexFunc(listed, func(s gateway.Subscription) bool { return s.ID == id })
+	if i >= 0 && describes(w, listed[i]) {
+		return &listed[i], nil
+	}
+	return nil, problemf(v1alpha1.ReasonImmutableField,
+		"API %q has no subscription %q that fits spec.forProvider: apiId, applicationId, and externalRefId and the billing IDs where they are given, must be those of the subscription that the annotation crossplane.io/external-name names; correct them or the annotation", w.APIID, id)
+}
+
+// describes tells whether a wish describes a subscription on its API in all that
+// cannot be changed.
+func describes(w wish, s gateway.Subscription) bool {
+	fits := func(wanted, reported string) bool { return wanted == "" || reported == "" || wanted == reported }
+	return strings.TrimSpace(s.ApplicationID) == w.ApplicationID &&
+		fits(w.ExternalRefID, s.ExternalRefID) &&
+		fits(w.BillingCustomerID, s.BillingCustomerID) &&
+		fits(w.BillingSubscriptionID, s.BillingSubscriptionID)
+}
+
+// judgeAttempt finds what an open attempt created, if its answer was lost. Only
+// what was absent before, is listed under the attempt's API, equals what was
+// asked for in every readable field, and is held by nobody else can be it. Where
+// the gateway may have chosen the ID there can be several such, of which none is
+// guessed at.
+func judgeAttempt(a *record.Attempt, listed []gateway.Subscription, inPlace bool, held func(id string) bool) (*gateway.Subscription, *problem) {
+	equal := func(s gateway.Subscription) bool {
+		return strings.TrimSpace(s.ApplicationID) == a.ApplicationID &&
+			s.SubscriptionPlanID == a.PlanID &&
+			s.BillingCustomerID == a.BillingCustomerID &&
+			s.BillingSubscriptionID == a.BillingSubscriptionID &&
+			!held(s.ID)
+	}
+	var candidates []*gateway.Subscription
+	for i, s := range listed {
+		switch {
+		case !equal(s):
+		case s.ID == a.AskedID:
+			if a.AbsentBefore {
+				return &listed[i], nil
+			}
+		case !inPlace && !wasKnown(a, s):
+			candidates = append(candidates, &listed[i])
+		}
+	}
+	switch len(candidates) {
+	case 0:
+		return nil, nil
+	case 1:
+		return candidates[0], nil
+	}
+	ids := make([]string, 0, len(candidates))
+	for _, c := range candidates {
+		ids = append(ids, c.ID)
+	}
+	slices.Sort(ids)
+	return nil, problemf(v1alpha1.ReasonAmbiguousAttempt,
+		"the gateway's answer to a create was lost, and any of the subscriptions %s may be its result; name the right one in the annotation crossplane.io/external-name, or delete those that nobody needs", strings.Join(ids, ", "))
+}
+
+// wasKnown tells whether a subscription was there before an attempt: it is named
+// in it, or it is not newer than the date that stands for too many names.
+func wasKnown(a *record.Attempt, s gateway.Subscription) bool {
+	if slices.Contains(a.Known, s.ID) {
+		return true
+	}
+	if len(a.Known) != 1 {
+		return false
+	}
+	newest, err := time.Parse(time.RFC3339Nano, a.Known[0])
+	return err == nil && !s.CreatedAt.After(newest)
+}
+
+// An adoptionCase is what is known when a create was refused since something is
+// there already.
+type adoptionCase struct {
+	Policy     v1alpha1.SubscriptionAdoptionPolicy
+	Wish       wish
+	AskedID    string
+	Generation connection.Generation
+
+	// AskedExists is true if the gateway has a subscription with the asked-for ID,
+	// on whatever API.
+	AskedExists bool
+
+	// Listed are the subscriptions on the API.
+	Listed []gateway.Subscription
+
+	// Held tells whether somebody else holds an ID.
+	Held func(id string) bool
+}
+
+// judgeAdoption tells which subscription may be adopted, and whether that has yet
+// to be proved by a token that the gateway accepts for it. It returns nil if none
+// may.
+func judgeAdoption(c adoptionCase) (candidate *gateway.Subscription, needsProof bool) {
+	if c.Policy == v1alpha1.SubscriptionAdoptNever {
+		return nil, false
+	}
+	var ofApplication []*gateway.Subscription
+	for i, s := range c.Listed {
+		if strings.TrimSpace(s.ApplicationID) == c.Wish.ApplicationID {
+			ofApplication = append(ofApplication, &c.Listed[i])
+		}
+	}
+	for _, s := range ofApplication {
+		if s.ID == c.AskedID && describes(c.Wish, *s) && !c.Held(s.ID) {
+			return s, false
+		}
+	}
+	if len(ofApplication) != 1 || !describes(c.Wish, *ofApplication[0]) || c.Held(ofApplication[0].ID) {
+		return nil, false
+	}
+	only := ofApplication[0]
+	switch c.Generation {
+	case connection.GenerationLegacy:
+		if c.Policy == v1alpha1.SubscriptionAdoptIfProven && len(c.Listed) > 1 {
+			return nil, false
+		}
+		return only, false
+	case connection.GenerationInPlace:
+		// The token proves ownership only if it was the token that collided.
+		if c.Wish.ExternalRefID != "" || c.AskedExists {
+			return nil, false
+		}
+		return only, true
+	case connection.GenerationUnknown:
+	}
+	return nil, false
+}
+
+// A tokenState is what is known of the token a spec asks for.
+type tokenState int
+
+const (
+	// tokenUnmanaged: there is no token to apply, and none is missing.
+	tokenUnmanaged tokenState = iota
+	// tokenInForce: the token is the one that was last applied.
+	tokenInForce
+	// tokenChanged: the token is known to differ from the one last applied.
+	tokenChanged
+	// tokenUnknown: nothing is known of what was last applied.
+	tokenUnknown
+	// tokenMissing: there should be a token and there is none.
+	tokenMissing
+)
+
+// An updateCase is what is known of a deployed subscription that exists.
+type updateCase struct {
+	Wish     wish
+	Observed gateway.Subscription
+
+	// Identity is the problem with the immutable fields, if there is one.
+	Identity *problem
+
+	Token        tokenState
+	TokenProblem *problem
+
+	// KnownStamp is the change stamp that was last accepted; zero if unknown.
+	KnownStamp time.Time
+
+	// PlanPendingFor is for how long the plan's ID has been awaited.
+	PlanPendingFor time.Duration
+
+	// Rewritten is true if a foreign write was answered less than ten minutes ago.
+	Rewritten bool
+
+	// Legacy is true if the gateway is known to change nothing but the status.
+	// SentAlready is true if this very plan and token were sent to it before.
+	Legacy, SentAlready bool
+}
+
+// An action is what is to be sent.
+type action int
+
+const (
+	actionNone action = iota
+	actionFull
+	actionStatus
+)
+
+// An update is what is to be done about a deployed subscription.
+type update struct {
+	Action action
+
+	// Problem says what of the spec is not in force and cannot be by this update.
+	Problem *problem
+
+	// Waiting is true if the problem passes by itself.
+	Waiting bool
+
+	// Foreign is true if somebody else wrote.
+	Foreign bool
+
+	// Contested is true if somebody else keeps writing.
+	Contested bool
+}
+
+// planPatience is how long a restriction of access waits for a plan that is
+// about to be known, so that both can go out as one.
+const planPatience = 60 * time.Second
+
+// judgeUpdate tells what is to be sent for a deployed subscription that exists.
+// Whatever stands in the way of plan and token never stands in the way of the
+// status: access is taken away first and complained about afterwards.
+func judgeUpdate(c updateCase) update {
+	statusDiffers := c.Wish.Status != "" && c.Wish.Status != c.Observed.Status
+	statusOnly := func(p *problem) update {
+		u := update{Problem: p}
+		if statusDiffers {
+			u.Action = actionStatus
+		}
+		return u
+	}
+
+	switch {
+	case c.Identity != nil:
+		return statusOnly(c.Identity)
+	case c.Wish.APIProblem != nil && c.Wish.APIProblem.Reason != v1alpha1.ReasonAPIMissing:
+		return statusOnly(c.Wish.APIProblem)
+	case c.Token == tokenMissing:
+		return statusOnly(c.TokenProblem)
+	case c.Wish.Plan.Problem != nil && !c.Wish.Plan.Pending:
+		return statusOnly(c.Wish.Plan.Problem)
+	case c.Wish.Plan.Problem != nil:
+		lessAccess := c.Wish.Status != "" && c.Wish.Status != gateway.SubscriptionActive
+		if lessAccess && c.PlanPendingFor >= planPatience {
+			return statusOnly(c.Wish.Plan.Problem)
+		}
+		return update{Problem: c.Wish.Plan.Problem, Waiting: true}
+	}
+
+	planDiffers := c.Wish.Plan.ID != c.Observed.SubscriptionPlanID
+	tokenDiffers := c.Token == tokenChanged || c.Token == tokenUnknown && !c.Legacy
+
+	if c.Legacy && (planDiffers || tokenDiffers) {
+		if c.SentAlready {
+			return statusOnly(legacyProblem(planDiffers, tokenDiffers))
+		}
+		return update{Action: actionFull}
+	}
+	if statusDiffers || planDiffers || tokenDiffers {
+		return update{Action: actionFull}
+	}
+
+	foreign := !c.KnownStamp.IsZero() && !sameStamp(c.KnownStamp, c.Observed.UpdatedAt)
+	if foreign && !c.Legacy {
+		if c.Rewritten {
+			return update{Foreign: true, Contested: true}
+		}
+		return update{Action: actionFull, Foreign: true}
+	}
+	return update{}
+}
+
+func legacyProblem(plan, token bool) *problem {
+	what := "the token"
+	switch {
+	case plan && token:
+		what = "the plan and the token"
+	case plan:
+		what = "the plan"
+	}
+	return problemf(v1alpha1.ReasonLegacyGateway,
+		"this gateway cannot change %s of a subscription: it accepted the change and did nothing; upgrade the gateway, set the spec back, or delete this object and create another one, which gets another ID", what)
+}
+
+// sameStamp compares change stamps in milliseconds: gateways differ in what they
+// keep beyond.
+func sameStamp(a, b time.Time) bool {
+	return a.Truncate(time.Millisecond).Equal(b.Truncate(time.Millisecond))
+}
+
+// A recreationCase is what is known when a deployed subscription is gone.
+type recreationCase struct {
+	Baseline *record.Baseline
+
+	// Endpoint and GatewayID of the gateway that was asked.
+	Endpoint, GatewayID string
+
+	// Accepted is the endpoint that was confirmed by annotation.
+	Accepted string
+
+	// Recent are how many times it was created again within the last hour.
+	Recent int
+
+	// SinceLast is the time since it was last created again.
+	SinceLast time.Duration
+}
+
+const (
+	// recreationsPerHour are how many times an hour a subscription that vanishes is
+	// created again without much ado.
+	recreationsPerHour = 3
+	// recreationPause is the pause between creations after that.
+	recreationPause = 10 * time.Minute
+)
+
+// judgeRecreation tells whether a subscription that is gone may be created again.
+func judgeRecreation(c recreationCase) *problem {
+	moved := c.Endpoint != c.Baseline.Endpoint && (c.GatewayID == "" || c.GatewayID != c.Baseline.GatewayID) ||
+		c.GatewayID != "" && c.Baseline.GatewayID != "" && c.GatewayID != c.Baseline.GatewayID
+	if moved && c.Accepted != c.Endpoint {
+		return problemf(v1alpha1.ReasonGatewayChanged,
+			"subscription %q was held at %s and is not at %s, to which the provider config now leads; point the config back, or confirm the new gateway by setting the config's annotation apiplatform.crossplane.io/accept-gateway to %s", c.Baseline.ID, c.Baseline.Endpoint, c.Endpoint, c.Endpoint)
+	}
+	if c.Recent >= recreationsPerHour && c.SinceLast < recreationPause {
+		return problemf(v1alpha1.ReasonConflict,
+			"the subscription keeps vanishing from the gateway and was created again %d times within an hour: a control plane that owns the gateway removes what it does not know, or somebody deletes it; observe only, or find out who deletes it; it is tried again every ten minutes", recreationsPerHour)
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package subscription
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
+)
+
+// lateAnswer is how long after a gateway's time-out a create that was not answered
+// may still take effect.
+const lateAnswer = 30 * time.Second
+
+// holds tells whether a Subscription may hold anything at a gateway.
+func holds(cr *v1alpha1.Subscription) bool {
+	b, err := record.ReadBaseline(cr)
+	if err != nil || b != nil {
+		return true
+	}
+	a, err := record.ReadAttempt(cr)
+	return err != nil || a != nil && a.Outcome == record.Open
+}
+
+// observeDeleted looks for what a Subscription that is being deleted holds. None
+// of what its spec asks for matters any more.
+func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
+	cr.SetConditions(xpv2.Deleting())
+	if e.baseline == nil {
+		return e.observeDeletedAttempt(ctx, cr)
+	}
+	b := e.baseline
+	h := ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.APIInternalID}
+	if p := e.contend(ctx, cr, h); p != nil {
+		var lost *problem
+		if errors.As(p, &lost) {
+			// Somebody else holds it, so this object holds nothing.
+			return managed.ExternalObservation{}, nil
+		}
+		return managed.ExternalObservation{}, p
+	}
+	got, err := e.gateway.GetSubscription(ctx, b.ID)
+	switch {
+	case gateway.IsNotFound(err):
+		accepted, err := e.accepted(ctx)
+		if err != nil {
+			return managed.ExternalObservation{}, err
+		}
+		// A gateway that never held it cannot prove that it is gone.
+		if p := judgeRecreation(recreationCase{Baseline: b, Endpoint: e.gateway.Endpoint().String(), GatewayID: e.gateway.GatewayID(), Accepted: accepted}); p != nil {
+			return managed.ExternalObservation{}, p
+		}
+		return managed.ExternalObservation{}, nil
+	case err != nil:
+		return managed.ExternalObservation{}, err
+	}
+	if !isHeld(b, got) {
+		listed, err := e.listAPI(ctx, b.Fields[fieldAPIID])
+		if err != nil {
+			return managed.ExternalObservation{}, err
+		}
+		if _, p := judgeImport(wish{}.held(b), got.ID, listed); p != nil {
+			e.recorder.Event(cr, event.Warning("NotHeld", fmt.Errorf("the subscription %q at the gateway is not the one this object held; it is left alone", got.ID)))
+			return managed.ExternalObservation{}, nil
+		}
+	}
+	e.observed = got
+	return managed.ExternalObservation{ResourceExists: true}, nil
+}
+
+// observeDeletedAttempt looks for what an unanswered create may have left behind.
+// It may take effect late: until that can no longer be, absence proves nothing.
+func (e *external) observeDeletedAttempt(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
+	if e.attempt == nil || e.attempt.Outcome != record.Open {
+		return managed.ExternalObservation{}, nil
+	}
+	for range 2 {
+		found, err := e.look(ctx, cr, e.attempt)
+		var ambiguous *problem
+		if errors.As(err, &ambiguous) {
+			e.recorder.Event(cr, event.Warning("LeftBehind", fmt.Errorf("this object is deleted, and %s", ambiguous.Message)))
+			return managed.ExternalObservation{}, nil
+		}
+		if err != nil {
+			return managed.ExternalObservation{}, err
+		}
+		if found != nil {
+			e.observed = found
+			return managed.ExternalObservation{ResourceExists: true}, nil
+		}
+		if wait := meta.GetExternalCreatePending(cr).Add(e.gateway.Timeout() + lateAnswer).Sub(e.now()); wait > 0 {
+			return managed.ExternalObservation{}, kind.After(errors.New("the gateway did not answer whether it created the subscription; waiting until it can no longer do so"), wait)
+		}
+	}
+	return managed.ExternalObservation{}, nil
+}
+
+// Delete the subscription that was observed.
+func (e *external) Delete(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalDelete, error) {
+	cr.SetConditions(xpv2.Deleting())
+	err := e.gateway.DeleteSubscription(ctx, e.observed.ID)
+	if gateway.IsNotFound(err) {
+		err = nil
+	}
+	return managed.ExternalDelete{}, err
+}

@@ -1,0 +1,505 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package subscription
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
+)
+
+// Observe a Subscription.
+func (e *external) Observe(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
+	o, err := e.observe(ctx, cr)
+	return o, e.conclude(cr, err)
+}
+
+func (e *external) observe(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
+	if err := e.read(cr); err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	if meta.WasDeleted(cr) {
+		return e.observeDeleted(ctx, cr)
+	}
+	var err error
+	if e.wish, err = e.follow(ctx, cr, e.baseline, e.attempt); err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	if e.baseline != nil {
+		return e.observeDeployed(ctx, cr)
+	}
+	return e.observeUndeployed(ctx, cr)
+}
+
+// conclude puts the error of a pass into the condition Applied, and marks the
+// errors that only a change can cure.
+func (e *external) conclude(cr *v1alpha1.Subscription, err error) error {
+	if err == nil {
+		return nil
+	}
+	var p *problem
+	if !errors.As(err, &p) {
+		if gateway.ReasonOf(err) == "" {
+			return err
+		}
+		p = problemOf(err)
+	}
+	if p.Reason == v1alpha1.ReasonGatewayUnavailable {
+		// Nothing was seen, so nothing is known: Ready keeps its last value.
+		cr.SetConditions(unverified(err))
+		return err
+	}
+	cr.SetConditions(notApplied(p), unready(p.Message))
+	switch {
+	case kind.IsRefusal(err):
+		return err
+	case p.Reason == v1alpha1.ReasonAPIMissing, p.Reason == v1alpha1.ReasonPlanPending:
+		return kind.RefuseAtMost(err, unseenCure)
+	}
+	return kind.Refuse(err)
+}
+
+// unseenCure is how soon it is looked again whether somebody cured at the gateway
+// what nobody tells us.
+const unseenCure = 15 * time.Second
+
+// observeUndeployed looks at what a Subscription that holds nothing yet asks for.
+func (e *external) observeUndeployed(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
+	id, _, p := askedID(cr, nil)
+	switch {
+	case p != nil:
+		return managed.ExternalObservation{}, p
+	case e.wish.APIProblem != nil:
+		return managed.ExternalObservation{}, e.wish.APIProblem
+	}
+
+	if name := meta.GetExternalName(cr); name != "" || e.policies.ShouldOnlyObserve() && cr.Spec.ForProvider.ExternalRefID != nil {
+		got, err := e.gateway.GetSubscription(ctx, id)
+		if err == nil && !(e.attemptOpen() && e.attempt.AskedID == id) {
+			return e.observeImport(ctx, cr, got)
+		}
+		if err != nil && !gateway.IsNotFound(err) {
+			return managed.ExternalObservation{}, err
+		}
+	}
+	if !e.policies.ShouldCreate() {
+		return e.absent(cr, "this object may not create a subscription, and there is none it could hold: name an existing one in the annotation crossplane.io/external-name, or add Create to spec.managementPolicies"), nil
+	}
+	return e.observeAbsent(ctx, cr)
+}
+
+// attemptOpen tells whether an earlier create at this gateway may have succeeded.
+func (e *external) attemptOpen() bool {
+	return e.attempt != nil && e.attempt.Outcome == record.Open && e.attempt.Endpoint == e.gateway.Endpoint().String()
+}
+
+// absent says that there is nothing, and that nothing shall be done about it.
+func (e *external) absent(cr *v1alpha1.Subscription, message string) managed.ExternalObservation {
+	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
+	cr.SetConditions(notApplied(&problem{Reason: v1alpha1.ReasonRefused, Message: message}), unready(message))
+	return managed.ExternalObservation{ResourceUpToDate: true}
+}
+
+// observeAbsent prepares a create: it finds out what an earlier one came to, checks
+// that all that is needed is there, and records what will be asked.
+func (e *external) observeAbsent(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
+	if e.attemptOpen() {
+		found, err := e.look(ctx, cr, e.attempt)
+		if err != nil {
+			return managed.ExternalObservation{}, err
+		}
+		if found != nil {
+			e.recovered = found
+			return managed.ExternalObservation{}, nil
+		}
+		e.unanswered = true
+	}
+
+	if p := e.wish.Plan.Problem; p != nil {
+		return managed.ExternalObservation{}, p
+	}
+	var err error
+	if e.tokenNow, err = e.token(ctx, cr, false); err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	switch {
+	case e.tokenNow.problem != nil:
+		return managed.ExternalObservation{}, e.tokenNow.problem
+	case e.tokenNow.state == tokenUnmanaged:
+		return managed.ExternalObservation{}, problemf(v1alpha1.ReasonTokenSecretMissing, "a subscription needs a token: name a Secret in spec.forProvider.subscriptionTokenSecretRef, or a Secret to write a generated one to in spec.writeConnectionSecretToRef")
+	}
+	if err := e.publishBeforeCreate(ctx, cr); err != nil {
+		return managed.ExternalObservation{}, err
+	}
+
+	id, preset, p := askedID(cr, e.baseline)
+	if p != nil {
+		return managed.ExternalObservation{}, p
+	}
+	a, err := e.prepare(ctx, cr, id, preset)
+	if err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	record.WriteAttempt(cr, a)
+	e.attempt = &a
+	return managed.ExternalObservation{}, nil
+}
+
+// publishBeforeCreate stores a generated token, so that it cannot be lost once the
+// gateway has it, and finds out whether the connection Secret can be written at
+// all.
+func (e *external) publishBeforeCreate(ctx context.Context, cr *v1alpha1.Subscription) error {
+	if cr.GetWriteConnectionSecretToReference() == nil {
+		return nil
+	}
+	details := e.details(e.wish.APIID, "")
+	if e.tokenNow.rotate {
+		e.tokenNow.value = generate()
+		details[keyToken] = []byte(e.tokenNow.value.Reveal())
+	}
+	_, after, err := e.publish(ctx, cr, details)
+	if err != nil {
+		return err
+	}
+	if _, _, generated := source(cr); generated {
+		e.tokenNow.version = after
+	}
+	e.tokenNow.rotate = false
+	return nil
+}
+
+// observeImport checks whether a subscription that is there is the one the spec
+// describes, and if so holds it from now on.
+func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) (managed.ExternalObservation, error) {
+	listed, err := e.gateway.ListSubscriptions(ctx, gateway.SubscriptionFilter{APIID: e.wish.APIID})
+	if gateway.IsAPIMissing(err) {
+		return managed.ExternalObservation{}, problemf(v1alpha1.ReasonAPIMissing, "the gateway does not know API %q; waiting for it", e.wish.APIID)
+	}
+	if err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	s, p := judgeImport(e.wish, got.ID, listed)
+	if p != nil {
+		cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
+		return managed.ExternalObservation{}, p
+	}
+	h := e.holding(s.ID, s.APIID)
+	others, err := e.othersHolding(ctx, cr, h)
+	if err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	if len(others) > 0 || !e.claims.Reserve(cr.GetUID(), h) {
+		// The same words as for one that is missing or does not fit.
+		_, p := judgeImport(e.wish, got.ID, nil)
+		cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
+		return managed.ExternalObservation{}, p
+	}
+	e.observed = s
+
+	if e.policies.ShouldOnlyObserve() {
+		e.report(ctx, cr, s)
+		cr.Status.AtProvider.Origin = v1alpha1.OriginImported
+		return e.drift(cr)
+	}
+
+	b := e.baselineFor(s)
+	late := false
+	if e.policies.ShouldLateInitialize() {
+		b.LateInitialized = lateInitialize(cr, s)
+		b.Fields[fieldBillingCustomerID] = value(cr.Spec.ForProvider.BillingCustomerID)
+		b.Fields[fieldBillingSubscriptionID] = value(cr.Spec.ForProvider.BillingSubscriptionID)
+		b.Fields = present(b.Fields)
+		late = true
+	} else if e.wish.Plan.ID == "" && e.wish.Plan.Problem == nil && s.SubscriptionPlanID != "" {
+		e.recorder.Event(cr, event.Normal("PlanCleared", "The spec names no plan, so the plan the imported subscription has is taken away"))
+	}
+	if late {
+		// The runtime stores the filled fields, and the baseline with them.
+		record.WriteBaseline(cr, b)
+		meta.SetExternalName(cr, b.ID)
+		meta.RemoveAnnotations(cr, append(operatorAnnotations(), v1alpha1.AnnotationCreateAttempt)...)
+		e.baseline = &b
+	} else if err := e.storeBaseline(ctx, cr, b); err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	cr.Status.AtProvider.Origin = v1alpha1.OriginImported
+	e.recorder.Event(cr, event.Normal("Imported", fmt.Sprintf("Subscription %q at the gateway is held from now on", s.ID)))
+
+	if e.wish, err = e.follow(ctx, cr, e.baseline, nil); err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	o, err := e.judge(ctx, cr, s)
+	o.ResourceLateInitialized = late
+	return o, err
+}
+
+// observeDeployed looks at the subscription that a Subscription holds.
+func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
+	b := e.baseline
+	h := ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.APIInternalID}
+	if err := e.contend(ctx, cr, h); err != nil {
+		return managed.ExternalObservation{}, err
+	}
+
+	switch name := meta.GetExternalName(cr); {
+	case name == "":
+		if err := e.storeBaseline(ctx, cr, *b); err != nil {
+			return managed.ExternalObservation{}, err
+		}
+	case name != b.ID:
+		return managed.ExternalObservation{}, problemf(v1alpha1.ReasonImmutableField,
+			"the annotation crossplane.io/external-name cannot be changed from %q to %q: this object holds the former; set it back, or delete this object and create another one", b.ID, name)
+	}
+
+	got, err := e.gateway.GetSubscription(ctx, b.ID)
+	if gateway.IsNotFound(err) {
+		return e.observeVanished(ctx, cr)
+	}
+	if err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	if !isHeld(b, got) || b.Endpoint != e.gateway.Endpoint().String() || b.GatewayID != got.GatewayID {
+		if err := e.checkAgain(ctx, cr, got); err != nil {
+			return managed.ExternalObservation{}, err
+		}
+	}
+	e.claims.Release(cr.GetUID(), h)
+	return e.judge(ctx, cr, got)
+}
+
+// contend ends the pass if another object has the better claim to what this one
+// says it holds.
+func (e *external) contend(ctx context.Context, cr *v1alpha1.Subscription, h ownership.Holding) error {
+	others, err := e.othersHolding(ctx, cr, h)
+	if err != nil || len(others) == 0 {
+		return err
+	}
+	self, _ := holderOf(cr)
+	if ownership.First(append(others, self)).UID == cr.GetUID() {
+		return nil
+	}
+	return problemf(v1alpha1.ReasonConflict, "another object holds the subscription that the annotation %s names; this one does nothing at the gateway; delete it, or remove that annotation and crossplane.io/external-name to have a subscription of its own created", v1alpha1.AnnotationBaseline)
+}
+
+// checkAgain checks that a subscription which does not look like the one that is
+// held, or was found elsewhere, is the one the baseline describes.
+func (e *external) checkAgain(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) error {
+	held := e.wish.held(e.baseline)
+	listed, err := e.listAPI(ctx, held.APIID)
+	if err != nil {
+		return err
+	}
+	s, p := judgeImport(held, got.ID, listed)
+	if p != nil {
+		return p
+	}
+	return e.storeBaseline(ctx, cr, e.refreshed(*e.baseline, s))
+}
+
+// observeVanished decides whether a subscription that is gone is created again.
+func (e *external) observeVanished(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
+	accepted, err := e.accepted(ctx)
+	if err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	recent, sinceLast := e.memory.recentRecreations(e.now())
+	if p := judgeRecreation(recreationCase{
+		Baseline: e.baseline,
+		Endpoint: e.gateway.Endpoint().String(), GatewayID: e.gateway.GatewayID(), Accepted: accepted,
+		Recent: recent, SinceLast: sinceLast,
+	}); p != nil {
+		return managed.ExternalObservation{}, p
+	}
+	if !e.policies.ShouldCreate() {
+		return e.absent(cr, "the subscription is gone from the gateway, and this object may not create it again: add Create to spec.managementPolicies, or delete this object"), nil
+	}
+	// What was held comes back, not an edit that would be refused if it were there.
+	e.wish = e.wish.held(e.baseline)
+	return e.observeAbsent(ctx, cr)
+}
+
+// judge what is to be done about a subscription that is held and exists.
+func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) (managed.ExternalObservation, error) {
+	e.observed = got
+	known := stampOf(cr)
+	var err error
+	if e.tokenNow, err = e.token(ctx, cr, true); err != nil {
+		return managed.ExternalObservation{}, err
+	}
+
+	now := e.now()
+	if !e.wish.Plan.Pending {
+		e.memory.planPending = time.Time{}
+	} else if e.memory.planPending.IsZero() {
+		e.memory.planPending = now
+	}
+	legacy := e.gateway.Generation() == connection.GenerationLegacy
+	e.update = judgeUpdate(updateCase{
+		Wish:           e.wish,
+		Observed:       *got,
+		Identity:       judgeIdentity(e.baseline, e.wish, got),
+		Token:          e.tokenNow.state,
+		TokenProblem:   e.tokenNow.problem,
+		KnownStamp:     known,
+		PlanPendingFor: now.Sub(e.memory.planPending),
+		Rewritten:      !e.memory.rewritten.IsZero() && now.Sub(e.memory.rewritten) < recreationPause,
+		Legacy:         legacy,
+		SentAlready:    e.memory.sentToLegacy != "" && e.memory.sentToLegacy == e.legacyKey(cr),
+	})
+
+	e.report(ctx, cr, got)
+	cr.Status.Deployed = true
+	if cr.Status.AtProvider.Origin == "" && created(cr) {
+		cr.Status.AtProvider.Origin = v1alpha1.OriginCreated
+	}
+	if !e.policies.ShouldUpdate() {
+		return e.drift(cr)
+	}
+	if err := e.publishDeployed(ctx, cr, e.baseline.Fields[fieldAPIID], got.ID, &e.tokenNow); err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	if e.tokenNow.state == tokenInForce {
+		cr.Status.AtProvider.Token = e.tokenNow.version
+	}
+	cr.SetConditions(tokenCondition(e.tokenNow, legacy))
+	contested(cr, e.update.Contested)
+
+	if e.update.Action == actionNone && e.update.Problem == nil {
+		if !e.update.Contested {
+			cr.Status.AtProvider.UpdatedAt = microTime(got.UpdatedAt)
+		}
+		cr.SetConditions(applied(), xpv2.Available())
+		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+	}
+	return managed.ExternalObservation{ResourceExists: true, Diff: e.diff()}, nil
+}
+
+// drift reports on a subscription that may not be changed.
+func (e *external) drift(cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
+	if e.observed != nil {
+		cr.Status.AtProvider.UpdatedAt = microTime(e.observed.UpdatedAt)
+	}
+	cr.SetConditions(xpv2.Available(), applied())
+	if d := e.diff(); d != "" {
+		cr.SetConditions(condition(v1alpha1.TypeDrifted, corev1.ConditionTrue, reasonDiffers, "the subscription at the gateway differs from the spec, and spec.managementPolicies does not allow to change it: "+d))
+	} else {
+		cr.SetConditions(condition(v1alpha1.TypeDrifted, corev1.ConditionFalse, reasonEqual, ""))
+	}
+	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+}
+
+// diff names the fields in which the subscription differs from the spec. It knows
+// no token.
+func (e *external) diff() string {
+	var d []string
+	if e.wish.Status != "" && e.wish.Status != e.observed.Status {
+		d = append(d, fmt.Sprintf("status is %q and should be %q", e.observed.Status, e.wish.Status))
+	}
+	if e.wish.Plan.Problem == nil && e.wish.Plan.ID != e.observed.SubscriptionPlanID {
+		d = append(d, fmt.Sprintf("subscriptionPlanId is %q and should be %q", e.observed.SubscriptionPlanID, e.wish.Plan.ID))
+	}
+	if e.tokenNow.state == tokenChanged || e.tokenNow.state == tokenUnknown {
+		d = append(d, "the token was changed or is not known to be in force")
+	}
+	if e.update.Foreign {
+		d = append(d, "somebody else wrote it")
+	}
+	return strings.Join(d, "; ")
+}
+
+// report what the gateway says in status.
+func (e *external) report(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) {
+	was := cr.Status.AtProvider
+	is := v1alpha1.SubscriptionObservation{
+		ID:                    s.ID,
+		ExternalRefID:         s.ExternalRefID,
+		APIID:                 e.wish.APIID,
+		APIInternalID:         s.APIID,
+		SubscriptionPlanID:    s.SubscriptionPlanID,
+		ApplicationID:         s.ApplicationID,
+		BillingCustomerID:     s.BillingCustomerID,
+		BillingSubscriptionID: s.BillingSubscriptionID,
+		Status:                s.Status,
+		GatewayID:             s.GatewayID,
+		Endpoint:              e.gateway.Endpoint().String(),
+		CreatedAt:             seconds(s.CreatedAt),
+		UpdatedAt:             was.UpdatedAt,
+		Origin:                was.Origin,
+		Token:                 was.Token,
+		HandledRotation:       was.HandledRotation,
+	}
+	if e.baseline != nil && is.APIID == "" {
+		is.APIID = e.baseline.Fields[fieldAPIID]
+	}
+	is.SubscriptionPlanName = e.planName(ctx, cr, s.SubscriptionPlanID)
+	if was.ID == is.ID && was.CreatedAt != nil && is.CreatedAt != nil && was.CreatedAt.Equal(is.CreatedAt) {
+		is.CreatedAt = was.CreatedAt
+	}
+	cr.Status.AtProvider = is
+}
+
+// planName is the name of a plan, if a managed resource of this namespace is that
+// plan.
+func (e *external) planName(ctx context.Context, cr *v1alpha1.Subscription, id string) string {
+	if id == "" {
+		return ""
+	}
+	name, err := e.planNameOf(ctx, cr.GetNamespace(), id)
+	if err != nil || name == "" {
+		return value(cr.Spec.ForProvider.SubscriptionPlanName)
+	}
+	return name
+}
+
+func stampOf(cr *v1alpha1.Subscription) time.Time {
+	if t := cr.Status.AtProvider.UpdatedAt; t != nil {
+		return t.Time
+	}
+	return time.Time{}
+}
+
+func microTime(t time.Time) *metav1.MicroTime {
+	if t.IsZero() {
+		return nil
+	}
+	m := metav1.NewMicroTime(t.UTC().Truncate(time.Millisecond))
+	return &m
+}
+
+func seconds(t time.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	s := metav1.NewTime(t.UTC().Truncate(time.Second))
+	return &s
+}

@@ -1,0 +1,207 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package subscription manages Subscriptions: an application's access to an API.
+//
+// The life of a Subscription is told by the files: connect.go says what one pass
+// over it works with, references.go and token.go what it asks for, observe.go what
+// is there, create.go how it comes to be (with attempt.go, so that no answer can
+// be lost, and adoption), update.go how it changes, delete.go how it ends. What is
+// held, and what of it cannot change, is in baseline.go. All judgement is in
+// decide.go: pure functions from what is known to what is to be done.
+package subscription
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
+)
+
+// Field indexes.
+const (
+	// indexHolds finds the Subscriptions that hold a subscription ID.
+	indexHolds = "subscription.holds"
+	// indexAPI and indexPlan find the Subscriptions that refer to a RestApi or
+	// SubscriptionPlan by name; those that select one are under bySelector.
+	indexAPI   = "subscription.api"
+	indexPlan  = "subscription.plan"
+	bySelector = "*"
+	// indexPlanID finds the SubscriptionPlans that have an ID at a gateway.
+	indexPlanID = "subscription.planID"
+)
+
+// Setup adds the controller of Subscriptions to a manager, once their CRD is there.
+func Setup(mgr ctrl.Manager, o kind.Options) error {
+	c := &controller{memories: newMemories(), claims: &ownership.Claims{}}
+	kube := mgr.GetClient()
+	k := &kind.Kind[*v1alpha1.Subscription]{
+		GroupVersionKind: v1alpha1.SubscriptionGroupVersionKind,
+		New:              func() *v1alpha1.Subscription { return &v1alpha1.Subscription{} },
+		NewList:          func() resource.ManagedList { return &v1alpha1.SubscriptionList{} },
+		Client:           c.connect,
+		Holds:            holds,
+		Secrets:          secrets,
+		Causes:           func(ctx context.Context, cr *v1alpha1.Subscription) string { return causes(ctx, kube, cr) },
+		Guard:            c.guard,
+		Forget: func(uid string) {
+			c.memories.forget(uid)
+			c.claims.ReleaseAll(types.UID(uid))
+		},
+		Index: index,
+	}
+	k.Watch = func(b *builder.Builder) {
+		referrers := func(index string) handler.EventHandler {
+			return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+				return append(k.Find(ctx, kube, index, o.GetNamespace()+"/"+o.GetName()), k.Find(ctx, kube, index, o.GetNamespace()+"/"+bySelector)...)
+			})
+		}
+		b.Watches(&v1alpha1.RestApi{}, referrers(indexAPI), builder.WithPredicates(kind.ReferenceChanged()))
+		b.Watches(&v1alpha1.SubscriptionPlan{}, referrers(indexPlan), builder.WithPredicates(kind.ReferenceChanged()))
+	}
+	return k.SetupGated(mgr, o)
+}
+
+func index(ctx context.Context, indexer client.FieldIndexer) error {
+	fields := []struct {
+		name string
+		of   client.Object
+		keys func(client.Object) []string
+	}{
+		{indexHolds, &v1alpha1.Subscription{}, func(o client.Object) []string {
+			cr, ok := o.(*v1alpha1.Subscription)
+			if !ok {
+				return nil
+			}
+			if h, ok := holderOf(cr); ok {
+				return []string{h.ID}
+			}
+			return nil
+		}},
+		{indexAPI, &v1alpha1.Subscription{}, func(o client.Object) []string {
+			cr, ok := o.(*v1alpha1.Subscription)
+			if !ok {
+				return nil
+			}
+			return referred(o, cr.Spec.ForProvider.APIIDRef, cr.Spec.ForProvider.APIIDSelector)
+		}},
+		{indexPlan, &v1alpha1.Subscription{}, func(o client.Object) []string {
+			cr, ok := o.(*v1alpha1.Subscription)
+			if !ok {
+				return nil
+			}
+			return referred(o, cr.Spec.ForProvider.SubscriptionPlanIDRef, cr.Spec.ForProvider.SubscriptionPlanIDSelector)
+		}},
+		{indexPlanID, &v1alpha1.SubscriptionPlan{}, func(o client.Object) []string {
+			p, ok := o.(*v1alpha1.SubscriptionPlan)
+			if !ok || p.Status.AtProvider.ID == "" {
+				return nil
+			}
+			return []string{p.Status.AtProvider.ID}
+		}},
+	}
+	for _, f := range fields {
+		if err := indexer.IndexField(ctx, f.of, f.name, f.keys); err != nil {
+			return errors.Wrapf(err, "cannot index %s", f.name)
+		}
+	}
+	return nil
+}
+
+func referred(o client.Object, ref *v1alpha1.Reference, s *v1alpha1.Selector) []string {
+	switch {
+	case ref != nil:
+		return []string{o.GetNamespace() + "/" + ref.Name}
+	case s != nil:
+		return []string{o.GetNamespace() + "/" + bySelector}
+	}
+	return nil
+}
+
+// causes describe the RestApis and SubscriptionPlans that a Subscription refers to,
+// and who else holds what it asks for.
+func causes(ctx context.Context, kube client.Reader, cr *v1alpha1.Subscription) string {
+	var c []string
+	p := cr.Spec.ForProvider
+	if p.APIIDRef != nil || p.APIIDSelector != nil {
+		l := &v1alpha1.RestApiList{}
+		if err := kube.List(ctx, l, client.InNamespace(cr.GetNamespace())); err == nil {
+			for _, o := range l.Items {
+				if p.APIIDSelector != nil || o.GetName() == p.APIIDRef.Name {
+					c = append(c, fmt.Sprint(o.GetName(), o.GetLabels(), o.Status.Deployed, o.Status.AtProvider.ID, o.Status.AtProvider.Endpoint))
+				}
+			}
+		}
+	}
+	if p.SubscriptionPlanIDRef != nil || p.SubscriptionPlanIDSelector != nil {
+		l := &v1alpha1.SubscriptionPlanList{}
+		if err := kube.List(ctx, l, client.InNamespace(cr.GetNamespace())); err == nil {
+			for _, o := range l.Items {
+				if p.SubscriptionPlanIDSelector != nil || o.GetName() == p.SubscriptionPlanIDRef.Name {
+					c = append(c, fmt.Sprint(o.GetName(), o.GetLabels(), o.Status.Deployed, o.Status.AtProvider))
+				}
+			}
+		}
+	}
+	id := value(p.ExternalRefID)
+	if b, err := record.ReadBaseline(cr); err == nil && b != nil {
+		id = b.ID
+	}
+	if id != "" {
+		l := &v1alpha1.SubscriptionList{}
+		if err := kube.List(ctx, l, client.MatchingFields{indexHolds: id}); err == nil {
+			for _, o := range l.Items {
+				c = append(c, string(o.GetUID()))
+			}
+		}
+	}
+	return strings.Join(c, "\n")
+}
+
+// guard looks after a Subscription that is left alone since something in its spec
+// was refused: if its status was changed at the gateway, or the subscription
+// vanished, it is reconciled now.
+func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env kind.Environment) (bool, error) {
+	e := c.external(cr, env)
+	if err := e.read(cr); err != nil || e.baseline == nil {
+		return false, err
+	}
+	got, err := e.gateway.GetSubscription(ctx, e.baseline.ID)
+	if gateway.IsNotFound(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if wanted := cr.Spec.ForProvider.Status; wanted != nil {
+		return got.Status != string(*wanted), nil
+	}
+	return created(cr) && got.Status != gateway.SubscriptionActive, nil
+}

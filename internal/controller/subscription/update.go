@@ -1,0 +1,160 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package subscription
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+)
+
+// Update a Subscription as Observe decided.
+func (e *external) Update(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalUpdate, error) {
+	return managed.ExternalUpdate{}, e.conclude(cr, e.apply(ctx, cr))
+}
+
+func (e *external) apply(ctx context.Context, cr *v1alpha1.Subscription) error {
+	switch e.update.Action {
+	case actionFull:
+		return e.putAll(ctx, cr)
+	case actionStatus:
+		return e.putStatus(ctx, cr, e.update.Problem)
+	case actionNone:
+	}
+	if e.update.Problem == nil {
+		return nil
+	}
+	return e.update.Problem
+}
+
+// putAll sends status, plan and token in one request. If the gateway refuses plan
+// or token, the status goes out alone.
+func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error {
+	t, err := e.current(ctx, cr, e.tokenNow)
+	if err != nil {
+		return err
+	}
+	if t.problem != nil {
+		return e.putStatus(ctx, cr, t.problem)
+	}
+	legacyKey := e.legacyKey(cr)
+	answer, err := e.gateway.UpdateSubscription(ctx, e.baseline.ID, gateway.SubscriptionUpdate{
+		Status:            e.wish.Status,
+		Plan:              gateway.SetPlan(e.wish.Plan.ID),
+		SubscriptionToken: t.value,
+	})
+	if err != nil {
+		if refuses(err) && gateway.SubjectOf(err) != gateway.SubjectStatus {
+			return e.putStatus(ctx, cr, problemOf(err))
+		}
+		return err
+	}
+	if e.update.Foreign {
+		e.memory.rewritten = e.now()
+		e.recorder.Event(cr, event.Normal("Rewritten", "Somebody else wrote this subscription at the gateway; it was written again"))
+	}
+
+	planKept := answer.SubscriptionPlanID != e.wish.Plan.ID
+	tokenKept := t.state == tokenChanged
+	if e.gateway.Generation() == connection.GenerationLegacy && (planKept || tokenKept) || planKept {
+		e.memory.sentToLegacy = legacyKey
+		e.reportWritten(cr, answer)
+		return legacyProblem(planKept, tokenKept && e.gateway.Generation() == connection.GenerationLegacy)
+	}
+	if err := e.applied(ctx, cr, t); err != nil {
+		return err
+	}
+	e.reportWritten(cr, answer)
+	cr.SetConditions(applied(), xpv2.Available())
+	return nil
+}
+
+// applied records that a token is in force, and publishes it.
+func (e *external) applied(ctx context.Context, cr *v1alpha1.Subscription, t token) error {
+	if t.state == tokenUnmanaged {
+		return nil
+	}
+	rotated := t.state == tokenChanged
+	if cr.GetWriteConnectionSecretToReference() != nil {
+		details := e.details(e.baseline.Fields[fieldAPIID], e.baseline.ID)
+		details[keyToken] = []byte(t.value.Reveal())
+		_, after, err := e.publish(ctx, cr, details)
+		if err != nil {
+			return err
+		}
+		if _, _, generated := source(cr); generated {
+			t.version = after
+		}
+	}
+	e.memory.token = e.memories.mac(t.value)
+	cr.Status.AtProvider.Token = t.version
+	if t.rotate {
+		cr.Status.AtProvider.HandledRotation = cr.GetAnnotations()[v1alpha1.AnnotationRotateToken]
+	}
+	t.state = tokenInForce
+	cr.SetConditions(tokenCondition(t, false))
+	if rotated {
+		e.recorder.Event(cr, event.Normal("TokenRotated", "The gateway accepts the new token and no longer the old one"))
+	}
+	return nil
+}
+
+// putStatus sends the status alone, if it differs, and returns the problem that
+// kept the rest from being sent.
+func (e *external) putStatus(ctx context.Context, cr *v1alpha1.Subscription, p *problem) error {
+	if e.wish.Status == "" || e.wish.Status == e.observed.Status {
+		return p
+	}
+	answer, err := e.gateway.UpdateSubscription(ctx, e.baseline.ID, gateway.SubscriptionUpdate{Status: e.wish.Status})
+	if err != nil {
+		if refuses(err) {
+			return p
+		}
+		return err
+	}
+	e.observed.Status = answer.Status
+	e.reportWritten(cr, answer)
+	e.recorder.Event(cr, event.Normal("StatusApplied", fmt.Sprintf("The status alone was set to %s, since the rest cannot be applied: %s", e.wish.Status, p.Message)))
+	return p
+}
+
+// reportWritten puts what a write answered into status. Its change stamp is left
+// out: those of write answers are not to be compared.
+func (e *external) reportWritten(cr *v1alpha1.Subscription, s *gateway.Subscription) {
+	cr.Status.AtProvider.Status = s.Status
+	if cr.Status.AtProvider.SubscriptionPlanID != s.SubscriptionPlanID {
+		cr.Status.AtProvider.SubscriptionPlanID = s.SubscriptionPlanID
+		cr.Status.AtProvider.SubscriptionPlanName = ""
+	}
+	cr.Status.AtProvider.UpdatedAt = nil
+}
+
+// legacyKey names a plan and token that are asked for.
+func (e *external) legacyKey(cr *v1alpha1.Subscription) string {
+	v := e.tokenNow.version
+	if v == nil {
+		v = &v1alpha1.TokenVersion{}
+	}
+	return fmt.Sprint(cr.GetGeneration(), "/", e.wish.Plan.ID, "/", v.UID, "/", v.ResourceVersion, "/", v.Key)
+}

@@ -1,0 +1,154 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package ownership tells who holds which object at a gateway.
+//
+// What a managed resource holds is recorded in its own annotations; the cache is
+// the index. In between, from the moment an object is about to be created or
+// adopted until the cache shows the record of it, a claim in memory stands for
+// the record.
+package ownership
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// A Holding is an object at a gateway.
+type Holding struct {
+	// ID of the object.
+	ID string
+
+	// Endpoint through which it was seen, normalised.
+	Endpoint string
+
+	// GatewayID and Scope are how the gateway names itself and what the object
+	// belongs to there, its API for example. Together they recognise a gateway that
+	// is known by two endpoints.
+	GatewayID, Scope string
+}
+
+// Same tells whether two holdings are one object: the same ID on the same
+// gateway.
+func (h Holding) Same(o Holding) bool {
+	if h.ID != o.ID {
+		return false
+	}
+	if h.Endpoint == o.Endpoint {
+		return true
+	}
+	return h.GatewayID != "" && h.GatewayID == o.GatewayID && h.Scope != "" && h.Scope == o.Scope
+}
+
+// A Holder is a managed resource that holds an object.
+type Holder struct {
+	Holding
+
+	// UID of the managed resource.
+	UID types.UID
+
+	// Created is when the managed resource was created.
+	Created metav1.Time
+
+	// Reported is true if its status, and not only its annotations, names the
+	// object. A user can write annotations, but not status.
+	Reported bool
+}
+
+// First returns the holder that wins where several hold one object: the one whose
+// status names it, then the older, then the one with the lower UID.
+func First(holders []Holder) Holder {
+	return slices.MinFunc(holders, func(a, b Holder) int {
+		switch {
+		case a.Reported && !b.Reported:
+			return -1
+		case b.Reported && !a.Reported:
+			return 1
+		}
+		return cmp.Or(a.Created.Compare(b.Created.Time), cmp.Compare(a.UID, b.UID))
+	})
+}
+
+// Claims are objects that are being created or adopted.
+type Claims struct {
+	mu sync.Mutex
+	m  map[string][]claim
+}
+
+type claim struct {
+	Holding
+
+	uid types.UID
+}
+
+// Reserve an object for the managed resource with the given UID. It returns
+// false if another one has it reserved. To reserve again what one has reserved
+// is no conflict.
+func (c *Claims) Reserve(uid types.UID, h Holding) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, o := range c.m[h.ID] {
+		if o.Same(h) {
+			return o.uid == uid
+		}
+	}
+	if c.m == nil {
+		c.m = map[string][]claim{}
+	}
+	c.m[h.ID] = append(c.m[h.ID], claim{Holding: h, uid: uid})
+	return true
+}
+
+// Reserved tells whether a managed resource other than the one with the given UID
+// has an object reserved.
+func (c *Claims) Reserved(h Holding, except types.UID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.m[h.ID], func(o claim) bool { return o.uid != except && o.Same(h) })
+}
+
+// Release an object a managed resource has reserved: it was not created after
+// all, or the record of it can be seen.
+func (c *Claims) Release(uid types.UID, h Holding) {
+	c.release(h.ID, func(o claim) bool { return o.uid == uid && o.Same(h) })
+}
+
+// ReleaseAll objects a managed resource has reserved: it is gone.
+func (c *Claims) ReleaseAll(uid types.UID) {
+	c.mu.Lock()
+	ids := make([]string, 0, len(c.m))
+	for id := range c.m {
+		ids = append(ids, id)
+	}
+	c.mu.Unlock()
+	for _, id := range ids {
+		c.release(id, func(o claim) bool { return o.uid == uid })
+	}
+}
+
+func (c *Claims) release(id string, del func(claim) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if left := slices.DeleteFunc(c.m[id], del); len(left) > 0 {
+		c.m[id] = left
+		return
+	}
+	delete(c.m, id)
+}

@@ -1,0 +1,147 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package ownership
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+)
+
+func TestSame(t *testing.T) {
+	at := func(id, endpoint, gateway, scope string) Holding {
+		return Holding{ID: id, Endpoint: endpoint, GatewayID: gateway, Scope: scope}
+	}
+	cases := map[string]struct {
+		reason string
+		a, b   Holding
+		want   bool
+	}{
+		"SameEndpoint":     {"One endpoint is one gateway, whatever else is known.", at("x", "e", "", ""), at("x", "e", "g", "s"), true},
+		"OtherID":          {"Two IDs are two objects.", at("x", "e", "", ""), at("y", "e", "", ""), false},
+		"TwoEndpoints":     {"A gateway that names itself is recognised behind a second endpoint.", at("x", "e", "g", "s"), at("x", "f", "g", "s"), true},
+		"OtherGateway":     {"The same ID on another gateway is no conflict.", at("x", "e", "g", "s"), at("x", "f", "h", "s"), false},
+		"OtherScope":       {"Gateways may share a name; another API shows that they are two.", at("x", "e", "g", "s"), at("x", "f", "g", "t"), false},
+		"NamelessGateways": {"Two endpoints of which nothing is known are two gateways.", at("x", "e", "", ""), at("x", "f", "", ""), false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.a.Same(tc.b); got != tc.want {
+				t.Errorf("%s\nSame(): want %t, got %t", tc.reason, tc.want, got)
+			}
+			if tc.a.Same(tc.b) != tc.b.Same(tc.a) {
+				t.Error("Same() must not depend on the order")
+			}
+		})
+	}
+}
+
+// contract: S12
+func TestFirst(t *testing.T) {
+	old, young := metav1.NewTime(time.Unix(1, 0)), metav1.NewTime(time.Unix(2, 0))
+	cases := map[string]struct {
+		reason  string
+		holders []Holder
+		want    types.UID
+	}{
+		"Reported": {"A tenant can copy an annotation but not a status.", []Holder{{UID: "a", Created: old}, {UID: "b", Created: young, Reported: true}}, "b"},
+		"Older":    {"Who was there first keeps it.", []Holder{{UID: "b", Created: young}, {UID: "c", Created: old}}, "c"},
+		"LowerUID": {"Something has to decide.", []Holder{{UID: "b", Created: old}, {UID: "a", Created: old}}, "a"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := First(tc.holders).UID
+			slices.Reverse(tc.holders)
+			if diff := cmp.Diff([]types.UID{tc.want, tc.want}, []types.UID{got, First(tc.holders).UID}); diff != "" {
+				t.Errorf("%s\nFirst(): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// contract: S12
+func TestOneOfManyReserves(t *testing.T) {
+	c, won := &Claims{}, make(chan types.UID, 50)
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			if uid := types.UID(fmt.Sprint(i)); c.Reserve(uid, Holding{ID: "x", Endpoint: "e"}) {
+				won <- uid
+			}
+		})
+	}
+	wg.Wait()
+	close(won)
+	if len(won) != 1 {
+		t.Fatalf("want exactly one winner, got %d", len(won))
+	}
+}
+
+func TestClaims(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, model := &Claims{}, map[Holding]types.UID{}
+		holding := rapid.Custom(func(t *rapid.T) Holding {
+			return Holding{ID: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "id"), Endpoint: rapid.SampledFrom([]string{"e", "f"}).Draw(t, "endpoint")}
+		})
+		uid := rapid.SampledFrom([]types.UID{"a", "b", "c"})
+		t.Repeat(map[string]func(*rapid.T){
+			"reserve": func(t *rapid.T) {
+				h, u := holding.Draw(t, "holding"), uid.Draw(t, "uid")
+				owner, taken := model[h]
+				if want, got := !taken || owner == u, c.Reserve(u, h); want != got {
+					t.Fatalf("Reserve(%s, %v): want %t, got %t", u, h, want, got)
+				}
+				if !taken {
+					model[h] = u
+				}
+			},
+			"release": func(t *rapid.T) {
+				h, u := holding.Draw(t, "holding"), uid.Draw(t, "uid")
+				c.Release(u, h)
+				if model[h] == u {
+					delete(model, h)
+				}
+			},
+			"releaseAll": func(t *rapid.T) {
+				u := uid.Draw(t, "uid")
+				c.ReleaseAll(u)
+				for h, o := range model {
+					if o == u {
+						delete(model, h)
+					}
+				}
+			},
+			"": func(t *rapid.T) {
+				for _, h := range []Holding{{ID: "x", Endpoint: "e"}, {ID: "x", Endpoint: "f"}, {ID: "y", Endpoint: "e"}, {ID: "y", Endpoint: "f"}} {
+					for _, u := range []types.UID{"a", "b", "c"} {
+						owner, taken := model[h]
+						if want, got := taken && owner != u, c.Reserved(h, u); want != got {
+							t.Fatalf("Reserved(%v, %s): want %t, got %t", h, u, want, got)
+						}
+					}
+				}
+			},
+		})
+	})
+}
