@@ -353,20 +353,20 @@ func TestAnswers(t *testing.T) {
 
 // contract: A1, A2; case: A15, A14
 func TestErrorText(t *testing.T) {
-	token := "t<k \"0\n1"
-	sum := sha256.Sum256([]byte(token))
-	quoted, _ := json.Marshal(token)
+	value := "t<k \"0\n1"
+	sum := sha256.Sum256([]byte(value))
+	quoted, _ := json.Marshal(value)
 	basic := base64.StdEncoding.EncodeToString([]byte("admin:" + password))
 	echo := strings.Join([]string{
-		token, string(quoted), url.QueryEscape(token), url.PathEscape(token), base64.StdEncoding.EncodeToString([]byte(token)),
-		hex.EncodeToString(sum[:]), strings.ToUpper(hex.EncodeToString(sum[:])), password, url.QueryEscape(password), basic, fmt.Sprintf("%q", token),
+		value, string(quoted), url.QueryEscape(value), url.PathEscape(value), base64.StdEncoding.EncodeToString([]byte(value)),
+		hex.EncodeToString(sum[:]), strings.ToUpper(hex.EncodeToString(sum[:])), password, url.QueryEscape(password), basic, fmt.Sprintf("%q", value),
 	}, " | ")
 	body, _ := json.Marshal(map[string]any{
 		"status": "error", "message": "bad: " + echo + "\n\tat 2026-04-24T07:21:13.5Z from 127.0.0.1:53124->10.0.0.1:80 (correlation_id: 1f3a-22) (UUID: abc)",
 		"errors": []any{map[string]any{"field": "subscriptionToken", "message": echo}},
 	})
 	c := clientFor(t, answering(400, "application/json", string(body)))
-	_, err := c.CreateSubscription(context.Background(), SubscriptionCreate{ExternalRefID: "x", APIID: "a", SubscriptionToken: Secret(token)})
+	_, err := c.CreateSubscription(context.Background(), SubscriptionCreate{ExternalRefID: "x", APIID: "a", SubscriptionToken: Secret(value)})
 	r := "[redacted]"
 	all := strings.Join([]string{r, `"` + r + `"`, r, r, r, r, r, r, r, r, `"` + r + `"`}, " | ")
 	want := `cannot create Subscription "x" at ` + c.Endpoint().String() + `: the gateway answered 400 Bad Request: bad: ` + all +

@@ -84,7 +84,7 @@ func assign(dst reflect.Value, src any) bool {
 		dst.SetBytes(raw)
 		return true
 	}
-	switch dst.Kind() { //nolint:exhaustive // The wire types use no others.
+	switch dst.Kind() {
 	case reflect.Pointer:
 		v := reflect.New(dst.Type().Elem())
 		if !assign(v.Elem(), src) {
