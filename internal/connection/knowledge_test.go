@@ -126,6 +126,21 @@ func TestSeed(t *testing.T) {
 	}
 }
 
+func TestSeedOfADeclaration(t *testing.T) {
+	declaring := config("http://gw", named("declaring"), without, seeded(1, v1alpha1.GatewayStatus{ID: "g", Generation: v1alpha1.GatewayGenerationInPlace}),
+		func(c *v1alpha1.ProviderConfig) {
+			c.Spec.Gateway = &v1alpha1.GatewaySettings{Generation: v1alpha1.GatewayGenerationInPlace}
+		})
+	w := newWorld(t, creds("x"), declaring, config("http://gw"))
+	if _, err := w.For(context.Background(), Ref{Kind: v1alpha1.ProviderConfigKind, Name: "declaring"}, "team"); err != nil {
+		t.Fatal(err)
+	}
+	g := w.must(t)
+	if diff := cmp.Diff([]string{"g", ""}, []string{g.GatewayID(), string(g.Generation())}); diff != "" {
+		t.Errorf("one configuration's declaration must not count for another: -want, +got:\n%s", diff)
+	}
+}
+
 // contract: C3; case: F7, F11
 func TestHealth(t *testing.T) {
 	type step struct {

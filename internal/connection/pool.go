@@ -301,7 +301,13 @@ func (p *Pool) settle(e *entry, s settings, version string, m material, config *
 		p.o.Logger.Debug("Built a gateway client", "config", s.ref.String(), "endpoint", m.endpoint.String())
 	}
 	if s.seed != nil {
-		g.link.site.seed(s.seed.ID, generationOf(s.seed.Generation))
+		learnt := generationOf(s.seed.Generation)
+		if g.declared != GenerationUnknown {
+			// The status repeats what this configuration declares, which others
+			// of the same endpoint need not believe.
+			learnt = GenerationUnknown
+		}
+		g.link.site.seed(s.seed.ID, learnt)
 	}
 	e.material, e.gateway, e.lastGood = m, g, g
 	return g, nil

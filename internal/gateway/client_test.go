@@ -553,7 +553,11 @@ func TestNoAnswer(t *testing.T) {
 				}
 				tc.why = "no such host"
 			}
-			c := New(Options{Endpoint: e, Transport: transport, Timeout: 150 * time.Millisecond})
+			timeout := DefaultTimeout
+			if name == "Timeout" {
+				timeout = 150 * time.Millisecond
+			}
+			c := New(Options{Endpoint: e, Transport: transport, Timeout: timeout})
 			_, got := c.CreateSubscription(context.Background(), SubscriptionCreate{ExternalRefID: "x", APIID: "a", SubscriptionToken: "t"})
 			if diff := cmp.Diff(tc.want, judge(got)); diff != "" {
 				t.Errorf("\n%s\n%v: -want, +got:\n%s", tc.reason, got, diff)
