@@ -1,0 +1,90 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package conditions says what all kinds say in the same words.
+package conditions
+
+import (
+	"strings"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+)
+
+func of(t xpv2.ConditionType, status corev1.ConditionStatus, reason xpv2.ConditionReason, message string) xpv2.Condition {
+	return xpv2.Condition{Type: t, Status: status, LastTransitionTime: metav1.Now(), Reason: reason, Message: message}
+}
+
+// Applied says that the gateway has what the spec asks for. A note may say what
+// else there is to know.
+func Applied(note string) xpv2.Condition {
+	return of(v1alpha1.TypeApplied, corev1.ConditionTrue, v1alpha1.ReasonApplied, note)
+}
+
+// NotApplied says that the gateway has not what the spec asks for, why, and what
+// to do.
+func NotApplied(reason xpv2.ConditionReason, message string) xpv2.Condition {
+	return of(v1alpha1.TypeApplied, corev1.ConditionFalse, reason, message)
+}
+
+// Unknown says that the gateway could not be asked, or its answer not be
+// understood.
+func Unknown(err error) xpv2.Condition {
+	return of(v1alpha1.TypeApplied, corev1.ConditionUnknown, v1alpha1.ReasonGatewayUnavailable, err.Error())
+}
+
+// Drifted says in which fields an object that is only observed differs from its
+// spec. It names fields and no values, which can be secret.
+func Drifted(fields []string) xpv2.Condition {
+	if len(fields) == 0 {
+		return of(v1alpha1.TypeDrifted, corev1.ConditionFalse, "InSync", "")
+	}
+	return of(v1alpha1.TypeDrifted, corev1.ConditionTrue, "Drifted", "the gateway has something else in "+strings.Join(fields, ", "))
+}
+
+// Contested says that somebody keeps changing the given fields back.
+func Contested(fields []string) xpv2.Condition {
+	return of(v1alpha1.TypeContested, corev1.ConditionTrue, "Contested", "the gateway, or somebody there, keeps changing what was written to "+strings.Join(fields, ", "))
+}
+
+// Set conditions on a managed resource, as of its generation.
+func Set(mg resource.Managed, cs ...xpv2.Condition) {
+	for _, c := range cs {
+		mg.SetConditions(c.WithObservedGeneration(mg.GetGeneration()))
+	}
+}
+
+// Drop conditions of the given types from a status: they are about something
+// that is over.
+func Drop(s *xpv2.ConditionedStatus, types ...xpv2.ConditionType) {
+	kept := make([]xpv2.Condition, 0, len(s.Conditions))
+	for _, c := range s.Conditions {
+		drop := false
+		for _, t := range types {
+			drop = drop || c.Type == t
+		}
+		if !drop {
+			kept = append(kept, c)
+		}
+	}
+	if len(kept) < len(s.Conditions) {
+		s.Conditions = kept
+	}
+}

@@ -1,0 +1,69 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package target says which gateway one pass over a managed resource is about.
+package target
+
+import (
+	"context"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+)
+
+// A Target is a gateway.
+type Target struct {
+	// Endpoint is normalised.
+	Endpoint string
+	// GatewayID is how the gateway calls itself, empty while that is unknown.
+	GatewayID string
+	// Accepted is whether the configuration's annotation accept-gateway confirms
+	// that it leads here on purpose.
+	Accepted bool
+	// Timeout of one call.
+	Timeout time.Duration
+}
+
+// Of a gateway. A configuration that is gone, as it may be for a managed resource
+// that is being deleted, confirms nothing.
+func Of(ctx context.Context, c client.Reader, gw *connection.Gateway) (Target, error) {
+	t := Target{Endpoint: gw.Endpoint().String(), GatewayID: gw.GatewayID(), Timeout: gw.Timeout()}
+	ref := gw.Ref()
+	key := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+
+	var config client.Object = &v1alpha1.ProviderConfig{}
+	if ref.Kind == v1alpha1.ClusterProviderConfigKind {
+		config = &v1alpha1.ClusterProviderConfig{}
+	}
+	if err := c.Get(ctx, key, config); err != nil {
+		return t, resource.IgnoreNotFound(err)
+	}
+	confirmed, err := gateway.ParseEndpoint(config.GetAnnotations()[v1alpha1.AnnotationAcceptGateway])
+	t.Accepted = err == nil && confirmed.String() == t.Endpoint
+	return t, nil
+}
+
+// Recorded tells whether a record is about this gateway: it was made under the
+// same endpoint, and as far as both are known under the same ID.
+func (t Target) Recorded(endpoint, gatewayID string) bool {
+	return endpoint == t.Endpoint && (gatewayID == "" || t.GatewayID == "" || gatewayID == t.GatewayID)
+}
