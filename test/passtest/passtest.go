@@ -1,0 +1,245 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package passtest runs the passes of a managed resource through the runtime's
+// own reconciler, against an emulated gateway and an API server in memory, so
+// that a kind's tests see what the runtime really does between Observe and the
+// end of a pass.
+package passtest
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kubefake "sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+)
+
+// A Bench is a gateway, an API server in memory, and a clock.
+type Bench struct {
+	Gateway *emulator.Server
+	Client  *gateway.Client
+	Kube    client.Client
+	Events  *Events
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+// An Index of the cache that a kind needs.
+type Index struct {
+	Of      client.Object
+	Field   string
+	Extract client.IndexerFunc
+}
+
+// New returns a bench with the given objects, for as long as the test runs.
+func New(t *testing.T, o emulator.Options, indexes []Index, objects ...client.Object) *Bench {
+	t.Helper()
+	g, err := emulator.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.Close)
+	endpoint, err := gateway.ParseEndpoint(g.Endpoint())
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{gatewayv1alpha1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := kubefake.NewClientBuilder().WithScheme(s).WithObjects(objects...).
+		WithStatusSubresource(&gatewayv1alpha1.RestApi{}, &gatewayv1alpha1.SubscriptionPlan{}, &gatewayv1alpha1.Subscription{})
+	for _, i := range indexes {
+		b = b.WithIndex(i.Of, i.Field, i.Extract)
+	}
+	return &Bench{
+		Gateway: g,
+		Client:  gateway.New(gateway.Options{Endpoint: endpoint, Timeout: 5 * time.Second}),
+		Kube:    b.Build(),
+		Events:  &Events{},
+		now:     time.Now(),
+	}
+}
+
+// Now is the bench's clock, which stands still but for Advance.
+func (b *Bench) Now() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.now
+}
+
+// Advance the bench's clock.
+func (b *Bench) Advance(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.now = b.now.Add(d)
+}
+
+// Connect returns the external client for one pass.
+type Connect[T resource.ModernManaged] func(policies managed.ManagementPoliciesChecker) managed.TypedExternalClient[T]
+
+// Pass runs one pass over a managed resource and returns the error the external
+// client returned, if it did. It fails the test if the runtime itself fails.
+func Pass[T resource.ModernManaged](t *testing.T, b *Bench, gvk schema.GroupVersionKind, mg T, connect Connect[T]) error {
+	t.Helper()
+	c := &connector[T]{connect: connect}
+	m := &fake.Manager{Client: b.Kube, Scheme: b.Kube.Scheme()}
+	r := managed.NewReconciler(m, resource.ManagedKind(gvk),
+		managed.WithTypedExternalConnector[T](c),
+		managed.WithDeterministicExternalName(true),
+		managed.WithCreationGracePeriod(0),
+		managed.WithInitializers(),
+		managed.WithReferenceResolver(managed.ReferenceResolverFn(func(context.Context, resource.Managed) error { return nil })),
+		managed.WithCriticalAnnotationUpdater(annotations{b.Kube}),
+		managed.WithFinalizer(resource.FinalizerFns{
+			AddFinalizerFn: func(ctx context.Context, o resource.Object) error {
+				return setFinalizers(ctx, b.Kube, o, []string{managed.FinalizerName})
+			},
+			RemoveFinalizerFn: func(ctx context.Context, o resource.Object) error { return setFinalizers(ctx, b.Kube, o, nil) },
+		}),
+		managed.WithManagementPolicies(),
+		managed.WithRecorder(event.NewNopRecorder()),
+		managed.WithTimeout(time.Minute),
+	)
+	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(mg)}); err != nil {
+		t.Fatalf("the runtime fails: %v", err)
+	}
+	return c.err
+}
+
+// patch merges metadata, and takes over only the version of the answer.
+func patch(ctx context.Context, c client.Client, o client.Object, metadata map[string]any) error {
+	body, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		return err
+	}
+	written, ok := o.DeepCopyObject().(client.Object)
+	if !ok {
+		return errors.New("not an object")
+	}
+	if err := c.Patch(ctx, written, client.RawPatch(types.MergePatchType, body)); err != nil {
+		return err
+	}
+	o.SetResourceVersion(written.GetResourceVersion())
+	return nil
+}
+
+func setFinalizers(ctx context.Context, c client.Client, o client.Object, f []string) error {
+	o.SetFinalizers(f)
+	return client.IgnoreNotFound(patch(ctx, c, o, map[string]any{"finalizers": f}))
+}
+
+type annotations struct{ client.Client }
+
+// UpdateCriticalAnnotations by a patch.
+func (a annotations) UpdateCriticalAnnotations(ctx context.Context, o client.Object) error {
+	return patch(ctx, a.Client, o, map[string]any{"annotations": o.GetAnnotations()})
+}
+
+type connector[T resource.ModernManaged] struct {
+	connect Connect[T]
+	err     error
+}
+
+// Connect returns the external client, and notes its errors.
+func (c *connector[T]) Connect(_ context.Context, mg T) (managed.TypedExternalClient[T], error) {
+	return &noting[T]{TypedExternalClient: c.connect(managed.NewManagementPoliciesResolver(true, mg.GetManagementPolicies())), c: c}, nil
+}
+
+type noting[T resource.ModernManaged] struct {
+	managed.TypedExternalClient[T]
+
+	c *connector[T]
+}
+
+// Observe and note the error.
+func (n *noting[T]) Observe(ctx context.Context, mg T) (managed.ExternalObservation, error) {
+	o, err := n.TypedExternalClient.Observe(ctx, mg)
+	n.c.err = err
+	return o, err
+}
+
+// Create and note the error.
+func (n *noting[T]) Create(ctx context.Context, mg T) (managed.ExternalCreation, error) {
+	o, err := n.TypedExternalClient.Create(ctx, mg)
+	n.c.err = err
+	return o, err
+}
+
+// Update and note the error.
+func (n *noting[T]) Update(ctx context.Context, mg T) (managed.ExternalUpdate, error) {
+	o, err := n.TypedExternalClient.Update(ctx, mg)
+	n.c.err = err
+	return o, err
+}
+
+// Delete and note the error.
+func (n *noting[T]) Delete(ctx context.Context, mg T) (managed.ExternalDelete, error) {
+	o, err := n.TypedExternalClient.Delete(ctx, mg)
+	n.c.err = err
+	return o, err
+}
+
+// Events remember the messages of events.
+type Events struct {
+	mu  sync.Mutex
+	all []event.Event
+}
+
+// Event remembers an event.
+func (e *Events) Event(_ runtime.Object, ev event.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.all = append(e.all, ev)
+}
+
+// WithAnnotations returns the same recorder.
+func (e *Events) WithAnnotations(...string) event.Recorder { return e }
+
+// With returns the messages of the events with a reason.
+func (e *Events) With(reason event.Reason) []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var out []string
+	for _, ev := range e.all {
+		if ev.Reason == reason {
+			out = append(out, ev.Message)
+		}
+	}
+	return out
+}
