@@ -1,0 +1,84 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package restapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/contest"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+)
+
+// An api is what is asked of a gateway.
+type api interface {
+	GetRestAPI(ctx context.Context, handle string) (*gateway.RestAPI, error)
+	CreateRestAPI(ctx context.Context, w gateway.RestAPIWrite) (*gateway.RestAPI, error)
+	UpdateRestAPI(ctx context.Context, handle string, w gateway.RestAPIWrite) (*gateway.RestAPI, error)
+	DeleteRestAPI(ctx context.Context, handle string) error
+	ListSubscriptions(ctx context.Context, f gateway.SubscriptionFilter) ([]gateway.Subscription, error)
+}
+
+// connect returns the client for one pass.
+func connect(ctx context.Context, env kind.Environment, c *contest.Contests) (*external, error) {
+	at, err := target.Of(ctx, env.Kube, env.Gateway)
+	if err != nil {
+		return nil, errors.Wrap(err, "cannot get the configuration")
+	}
+	return &external{
+		api:      env.Gateway,
+		at:       at,
+		kube:     env.Kube,
+		policies: env.Policies,
+		events:   env.Recorder,
+		cluster:  env.Options.ClusterID,
+		now:      env.Options.Clock.Now,
+		poll:     env.Options.PollInterval,
+		contest:  c,
+	}, nil
+}
+
+// An external is the client for one pass over one managed resource.
+type external struct {
+	api
+
+	at       target.Target
+	kube     client.Client
+	policies managed.ManagementPoliciesChecker
+	events   event.Recorder
+	// cluster this runs in, as marks at the gateway name it.
+	cluster string
+	now     func() time.Time
+	poll    time.Duration
+	contest *contest.Contests
+
+	// found is what Observe found, for what is done next.
+	found *finding
+}
+
+var _ managed.TypedExternalClient[*v1alpha1.RestApi] = &external{}
+
+// Disconnect does nothing: connections are shared.
+func (e *external) Disconnect(context.Context) error { return nil }
