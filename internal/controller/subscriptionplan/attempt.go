@@ -1,0 +1,145 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package subscriptionplan
+
+import (
+	"context"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
+)
+
+// indexHolds finds the SubscriptionPlans that are recorded to hold a plan. Its
+// values are IDs at the gateway.
+const indexHolds = "subscriptionplan.holds"
+
+// unanswered tells whether a create of the given name may have succeeded although
+// no answer came.
+func unanswered(a *record.Attempt, endpoint string) bool {
+	return a != nil && a.Outcome == record.Open && a.AskedID != "" && a.Endpoint == endpoint
+}
+
+// attempt returns the record of the create that is about to be made. One that is
+// open for the same name on the same gateway stays as it is, so that what was
+// absent before the first request stays known as such.
+func attempt(before *record.Attempt, name string, absent bool, endpoint string) record.Attempt {
+	if unanswered(before, endpoint) && before.AskedID == name {
+		return *before
+	}
+	return record.Attempt{AskedID: name, AbsentBefore: absent, Endpoint: endpoint, Outcome: record.Open}
+}
+
+// refused notes that a create is known to have created nothing.
+func refused(mg *v1alpha1.SubscriptionPlan) { conclude(mg, record.Refused) }
+
+// answered notes that what a create led to is known.
+func answered(mg *v1alpha1.SubscriptionPlan) { conclude(mg, "") }
+
+func conclude(mg *v1alpha1.SubscriptionPlan, o record.Outcome) {
+	if a, err := record.ReadAttempt(mg); err == nil && a != nil && a.Outcome == record.Open {
+		a.Outcome = o
+		record.WriteAttempt(mg, *a)
+	}
+}
+
+// holds tells whether a managed resource may hold a plan at a gateway: it is
+// recorded to, or it asked for one and the answer may have got lost. A record
+// that is not understood counts as well.
+func holds(mg *v1alpha1.SubscriptionPlan) bool {
+	b, err := record.ReadBaseline(mg)
+	if b != nil || err != nil {
+		return true
+	}
+	a, err := record.ReadAttempt(mg)
+	return err != nil || a != nil && a.Outcome == record.Open
+}
+
+// imported tells whether a plan was there already and was named by its ID.
+func imported(a *record.Attempt) bool { return a != nil && a.Preset }
+
+// origin tells how a managed resource came by its plan.
+func origin(mg *v1alpha1.SubscriptionPlan, a *record.Attempt) v1alpha1.Origin {
+	switch {
+	case imported(a):
+		return v1alpha1.OriginImported
+	case a != nil && a.AbsentBefore:
+		return v1alpha1.OriginCreated
+	case a != nil:
+		return v1alpha1.OriginAdopted
+	default:
+		return mg.Status.AtProvider.Origin
+	}
+}
+
+// holderOf reads who holds what.
+func holderOf(mg *v1alpha1.SubscriptionPlan) (ownership.Holder, bool) {
+	b, err := record.ReadBaseline(mg)
+	if err != nil || b == nil {
+		return ownership.Holder{}, false
+	}
+	return ownership.Holder{
+		// A gateway has one set of plans, so the gateway's ID is scope enough.
+		Holding:  ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.GatewayID},
+		UID:      mg.GetUID(),
+		Created:  mg.GetCreationTimestamp(),
+		Reported: mg.Status.AtProvider.ID == b.ID,
+	}, true
+}
+
+func holding(id string, at target.Target) ownership.Holding {
+	return ownership.Holding{ID: id, Endpoint: at.Endpoint, GatewayID: at.GatewayID, Scope: at.GatewayID}
+}
+
+// nameClaim stands for the name of a plan whose ID is not known yet.
+func nameClaim(name string, at target.Target) ownership.Holding {
+	return holding("name/"+name, at)
+}
+
+// heldByOther tells whether another managed resource holds a plan, or is about to.
+func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPlan, id string) (bool, error) {
+	if e.memory.claims.Reserved(holding(id, e.at), mg.GetUID()) {
+		return true, nil
+	}
+	l := &v1alpha1.SubscriptionPlanList{}
+	if err := e.kube.List(ctx, l, client.MatchingFields{indexHolds: id}); err != nil {
+		return false, errors.Wrap(err, "cannot list who holds a plan")
+	}
+	var all []ownership.Holder
+	for i := range l.Items {
+		h, ok := holderOf(&l.Items[i])
+		if ok && h.UID != mg.GetUID() && h.Same(holding(id, e.at)) {
+			all = append(all, h)
+		}
+	}
+	if len(all) == 0 {
+		return false, nil
+	}
+	mine, ok := holderOf(mg)
+	if !ok || mine.ID != id {
+		return true, nil
+	}
+	return ownership.First(append(all, mine)).UID != mg.GetUID(), nil
+}
+
+// named is the external-name of a managed resource.
+func named(mg *v1alpha1.SubscriptionPlan) string { return meta.GetExternalName(mg) }

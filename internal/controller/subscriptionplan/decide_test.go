@@ -1,0 +1,113 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package subscriptionplan
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+)
+
+// contract: P1, S34, S36, A5, A11, case: W9
+func TestDecide(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		s      situation
+		want   verdict
+	}{
+		"Nothing":       {reason: "What is not there is created.", s: situation{name: "Gold", found: absent}, want: verdict{action: create}},
+		"Stranger":      {reason: "A stranger's plan is left alone.", s: situation{name: "Gold", found: byName, sameName: true}, want: verdict{refuse, v1alpha1.ReasonConflict, nameTaken("Gold")}},
+		"StrangerAdopt": {reason: "Unless adoption was asked for.", s: situation{name: "Gold", found: byName, sameName: true, adopt: true}, want: verdict{action: take}},
+		"HeldAdopt": {
+			reason: "What another object holds is not adopted.",
+			s:      situation{name: "Gold", found: byName, sameName: true, adopt: true, heldByOther: true}, want: verdict{refuse, v1alpha1.ReasonConflict, nameTaken("Gold")},
+		},
+		"LostAnswer": {reason: "What our own attempt created is ours.", s: situation{name: "Gold", found: byAttempt, sameName: true}, want: verdict{action: manage}},
+		"LostAnswerRenamed": {
+			reason: "Also if the spec has another name by now.",
+			s:      situation{name: "Silver", found: byAttempt}, want: verdict{action: manage},
+		},
+		"Import": {reason: "A plan that is named by its ID is imported.", s: situation{name: "Gold", externalName: "id", found: byID, sameName: true}, want: verdict{action: manage}},
+		"ImportOtherName": {
+			reason: "An ID that is a stranger's renames no plan.",
+			s:      situation{name: "Gold", externalName: "id", found: byID}, want: verdict{refuse, v1alpha1.ReasonAdoptionRefused, noSuchPlan("id", "Gold")},
+		},
+		"ImportMissing": {
+			reason: "Missing and mismatching look the same.",
+			s:      situation{name: "Gold", externalName: "id", found: absent}, want: verdict{refuse, v1alpha1.ReasonAdoptionRefused, noSuchPlan("id", "Gold")},
+		},
+		"ImportHeld": {
+			reason: "And so does what another object holds.",
+			s:      situation{name: "Gold", externalName: "id", found: byID, sameName: true, heldByOther: true}, want: verdict{refuse, v1alpha1.ReasonAdoptionRefused, noSuchPlan("id", "Gold")},
+		},
+		"Held":         {reason: "What is held is managed, also under another name.", s: situation{name: "Gold", externalName: "id", recorded: "id", sameGateway: true, found: byID}, want: verdict{action: manage}},
+		"DeletedThere": {reason: "What is gone is created again.", s: situation{name: "Gold", externalName: "id", recorded: "id", sameGateway: true, found: absent}, want: verdict{action: create}},
+		"OtherGateway": {reason: "A configuration that leads elsewhere fills no other gateway.", s: situation{name: "Gold", externalName: "id", recorded: "id", found: absent}, want: verdict{refuse, v1alpha1.ReasonGatewayChanged, gatewayChanged}},
+		"OtherGatewayName": {
+			reason: "Nor takes what has the name there.",
+			s:      situation{name: "Gold", externalName: "id", recorded: "id", found: byName, sameName: true, adopt: true}, want: verdict{refuse, v1alpha1.ReasonGatewayChanged, gatewayChanged},
+		},
+		"OtherGatewayAccepted": {reason: "Unless that is confirmed.", s: situation{name: "Gold", externalName: "id", recorded: "id", accepted: true, found: absent}, want: verdict{action: create}},
+		"IDChanged":            {reason: "The ID of what is held cannot be changed.", s: situation{name: "Gold", externalName: "other", recorded: "id", sameGateway: true, found: absent}, want: verdict{refuse, v1alpha1.ReasonImmutableField, idChanged("id", "other")}},
+		"ObserveNothing":       {reason: "Observing creates nothing.", s: situation{name: "Gold", found: absent, observeOnly: true}, want: verdict{action: leave}},
+		"ObserveByName":        {reason: "Observing needs no ownership.", s: situation{name: "Gold", found: byName, sameName: true, observeOnly: true}, want: verdict{action: look}},
+		"ObserveHeld":          {reason: "What another holds is as good as not there.", s: situation{name: "Gold", found: byName, sameName: true, observeOnly: true, heldByOther: true}, want: verdict{action: leave}},
+		"Delete":               {reason: "What is held is deleted.", s: situation{name: "Gold", externalName: "id", recorded: "id", sameGateway: true, found: byID, deleting: true}, want: verdict{action: manage}},
+		"DeleteLostAnswer":     {reason: "So is what our attempt created.", s: situation{name: "Gold", found: byAttempt, deleting: true}, want: verdict{action: manage}},
+		"DeleteStranger":       {reason: "A stranger's is left alone.", s: situation{name: "Gold", found: byName, adopt: true, deleting: true}, want: verdict{action: leave}},
+		"DeleteHeldByOther":    {reason: "What another holds is left alone.", s: situation{name: "Gold", externalName: "id", recorded: "id", sameGateway: true, found: byID, heldByOther: true, deleting: true}, want: verdict{action: leave}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := decide(tc.s); got != tc.want {
+				t.Errorf("\n%s\ndecide(...): got %+v, want %+v", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// What must hold in every situation, whatever else is true.
+func TestDecideInvariants(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
+		s := situation{
+			name:         "Gold",
+			externalName: rapid.SampledFrom([]string{"", "id", "other"}).Draw(t, "externalName"),
+			recorded:     rapid.SampledFrom([]string{"", "id"}).Draw(t, "recorded"),
+			accepted:     flag("accepted"),
+			found:        rapid.SampledFrom([]way{absent, byID, byAttempt, byName}).Draw(t, "found"),
+			sameName:     flag("sameName"), heldByOther: flag("heldByOther"), adopt: flag("adopt"), observeOnly: flag("observeOnly"), deleting: flag("deleting"),
+		}
+		s.sameGateway = s.recorded != "" && flag("sameGateway")
+		v := decide(s)
+		check := func(ok bool, rule string) {
+			if !ok {
+				t.Fatalf("%s: %+v gives %+v", rule, s, v)
+			}
+		}
+		check(!s.deleting || v.action == manage || v.action == leave || v.action == look, "deletion neither creates, nor takes, nor is refused")
+		check(!s.observeOnly || v.action != create && v.action != take && v.action != manage, "observing does not write")
+		check(s.found == absent || v.action != create, "what is there is not created")
+		check(s.found != absent || v.action == create || v.action == leave || v.action == refuse, "what is not there is not managed")
+		check(!s.heldByOther || s.found == absent || v.action == leave || v.action == refuse, "what another object holds is left alone")
+		check(v.action != take || s.adopt, "nothing is taken without being asked for")
+		check(v.action != manage || s.found != byName, "nothing is held because of its name")
+		check((v.action == refuse) == (v.message != "" && v.reason != ""), "a refusal, and nothing else, says why")
+	})
+}

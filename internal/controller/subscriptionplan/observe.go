@@ -1,0 +1,341 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package subscriptionplan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/contest"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
+)
+
+// A finding is what Observe found out.
+type finding struct {
+	baseline *record.Baseline
+	attempt  *record.Attempt
+	// how the plan was found, and got the plan, nil if there is none.
+	how way
+	got *gateway.SubscriptionPlan
+	// verdict on what is to be done, and answer to what is different.
+	verdict verdict
+	answer  answer
+}
+
+// Observe a plan, and decide what is to be done about it.
+func (e *external) Observe(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (managed.ExternalObservation, error) {
+	f, err := e.find(ctx, mg)
+	if err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	e.found = f
+
+	switch f.verdict.action {
+	case refuse:
+		return managed.ExternalObservation{}, e.refuse(mg, f.verdict.reason, f.verdict.message)
+	case leave:
+		return e.absent(mg)
+	case create:
+		return e.prepareCreate(mg)
+	case take:
+		return e.prepareTake(ctx, mg)
+	case look:
+		return e.compare(mg)
+	case manage:
+		if meta.WasDeleted(mg) {
+			return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+		}
+		return e.manage(ctx, mg)
+	default:
+		return managed.ExternalObservation{}, errors.Errorf("unknown action %q", f.verdict.action)
+	}
+}
+
+// find out all that decides.
+func (e *external) find(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (*finding, error) {
+	f := &finding{how: absent}
+	var err error
+	if f.baseline, err = record.ReadBaseline(mg); err != nil {
+		return nil, e.refuse(mg, v1alpha1.ReasonNewerBaseline, err.Error())
+	}
+	if f.attempt, err = record.ReadAttempt(mg); err != nil {
+		return nil, e.refuse(mg, v1alpha1.ReasonNewerBaseline, err.Error())
+	}
+	s := e.situation(mg, f)
+	if v := decide(s); v.reason == v1alpha1.ReasonImmutableField {
+		// Whatever the gateway has under another ID is none of its business.
+		f.verdict = v
+		return f, nil
+	}
+	if err := e.look(ctx, mg, f); err != nil {
+		if gateway.ReasonOf(err) == gateway.ReasonUnsafeID {
+			return nil, e.refuse(mg, v1alpha1.ReasonAdoptionRefused, noSuchPlan(s.externalName, s.name))
+		}
+		conditions.Set(mg, conditions.Unknown(err))
+		return nil, err
+	}
+	if f.baseline != nil {
+		// Now it is known what the gateway calls itself.
+		s.sameGateway = e.at.Recorded(f.baseline.Endpoint, f.baseline.GatewayID)
+	}
+	if f.got != nil {
+		s.sameName = f.got.PlanName == s.name
+		if s.heldByOther, err = e.heldByOther(ctx, mg, f.got.ID); err != nil {
+			return nil, err
+		}
+		if f.how == byAttempt && s.heldByOther {
+			// What our create asked for is somebody else's, so it was not ours.
+			f.how = byName
+		}
+	}
+	s.found = f.how
+	f.verdict = decide(s)
+	return f, nil
+}
+
+func (e *external) situation(mg *v1alpha1.SubscriptionPlan, f *finding) situation {
+	s := situation{
+		name:         mg.Spec.ForProvider.PlanName,
+		externalName: named(mg),
+		accepted:     e.at.Accepted,
+		found:        absent,
+		adopt:        mg.Spec.AdoptionPolicy == v1alpha1.SubscriptionPlanAdoptionIfUnique,
+		observeOnly:  !e.policies.ShouldCreate() && !e.policies.ShouldUpdate() && !e.policies.ShouldDelete(),
+		deleting:     meta.WasDeleted(mg),
+	}
+	if f.baseline != nil {
+		s.recorded, s.sameGateway = f.baseline.ID, e.at.Recorded(f.baseline.Endpoint, f.baseline.GatewayID)
+	}
+	return s
+}
+
+// look for the plan: under its ID, if it has one, else under the name that was
+// asked for, else under the name in the spec.
+func (e *external) look(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *finding) error {
+	id := named(mg)
+	if f.baseline != nil {
+		id = f.baseline.ID
+	}
+	if id != "" {
+		got, err := e.GetSubscriptionPlan(ctx, id)
+		if gateway.IsNotFound(err) {
+			return e.lookAgain(ctx, mg, f)
+		}
+		if err != nil {
+			return err
+		}
+		f.how, f.got = byID, got
+		e.at.GatewayID = got.GatewayID
+		return nil
+	}
+	return e.lookByName(ctx, mg, f)
+}
+
+// lookAgain for a plan that is not where it is recorded to be: it may have been
+// created anew, and the answer lost.
+func (e *external) lookAgain(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *finding) error {
+	if f.baseline == nil {
+		return nil
+	}
+	return e.lookByName(ctx, mg, f)
+}
+
+func (e *external) lookByName(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *finding) error {
+	all, err := e.ListSubscriptionPlans(ctx)
+	if err != nil {
+		return err
+	}
+	if len(all) > 0 && all[0].GatewayID != "" {
+		e.at.GatewayID = all[0].GatewayID
+	}
+	with := func(name string) *gateway.SubscriptionPlan {
+		i := slices.IndexFunc(all, func(p gateway.SubscriptionPlan) bool { return p.PlanName == name })
+		if i < 0 {
+			return nil
+		}
+		return &all[i]
+	}
+	if a := f.attempt; unanswered(a, e.at.Endpoint) && a.AbsentBefore {
+		if got := with(a.AskedID); got != nil {
+			f.how, f.got = byAttempt, got
+			return nil
+		}
+	}
+	if got := with(mg.Spec.ForProvider.PlanName); got != nil {
+		f.how, f.got = byName, got
+	}
+	return nil
+}
+
+// refuse says that nothing can be done until something changes.
+func (e *external) refuse(mg *v1alpha1.SubscriptionPlan, reason xpv2.ConditionReason, message string) error {
+	conditions.Set(mg, conditions.NotApplied(reason, message), xpv2.Unavailable().WithMessage(message))
+	return kind.Refuse(errors.New(message))
+}
+
+// absent says that there is nothing, or nothing of ours.
+func (e *external) absent(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObservation, error) {
+	f := e.found
+	if !meta.WasDeleted(mg) {
+		return e.nothing(mg, fmt.Sprintf("there is no plan %q at the gateway that this object may observe", mg.Spec.ForProvider.PlanName)), nil
+	}
+	// A create may still be under way: its answer got lost, or this process was
+	// ended while it waited. Only when it must be over is absence proof.
+	if f.got == nil && f.baseline == nil && f.attempt != nil && f.attempt.Outcome == record.Open {
+		over := meta.GetExternalCreatePending(mg).Add(e.at.Timeout + 30*time.Second)
+		if wait := over.Sub(e.now()); wait > 0 {
+			return managed.ExternalObservation{}, kind.After(errors.New("waiting until a create whose answer was lost must be over"), min(wait, 10*time.Second))
+		}
+	}
+	return managed.ExternalObservation{}, nil
+}
+
+// nothing says that there is no plan and that none will be created.
+func (e *external) nothing(mg *v1alpha1.SubscriptionPlan, message string) managed.ExternalObservation {
+	mg.Status.AtProvider = v1alpha1.SubscriptionPlanObservation{}
+	mg.Status.Deployed = false
+	conditions.Drop(&mg.Status.ConditionedStatus, v1alpha1.TypeDrifted)
+	conditions.Set(mg, conditions.NotApplied(v1alpha1.ReasonPlanMissing, message), xpv2.Unavailable().WithMessage(message))
+	// Up to date, so that no update is tried on what is not there.
+	return managed.ExternalObservation{ResourceExists: false, ResourceUpToDate: true}
+}
+
+// prepareCreate gets ready for a create: what is asked for is recorded before it
+// is asked for.
+func (e *external) prepareCreate(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObservation, error) {
+	name := mg.Spec.ForProvider.PlanName
+	if !e.policies.ShouldCreate() {
+		return e.nothing(mg, fmt.Sprintf("there is no plan %q at the gateway, and spec.managementPolicies do not allow to create it", name)), nil
+	}
+	record.WriteAttempt(mg, attempt(e.found.attempt, name, true, e.at.Endpoint))
+	return managed.ExternalObservation{ResourceExists: false}, nil
+}
+
+// prepareTake gets ready to take over what is there. That is a create, as far as
+// the management policies allow one; else an update.
+func (e *external) prepareTake(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (managed.ExternalObservation, error) {
+	f := e.found
+	f.answer = compare(mg.Spec.ForProvider, f.got, false)
+	switch {
+	case e.policies.ShouldCreate():
+		record.WriteAttempt(mg, attempt(f.attempt, mg.Spec.ForProvider.PlanName, false, e.at.Endpoint))
+		return managed.ExternalObservation{ResourceExists: false}, nil
+	case e.policies.ShouldUpdate():
+		return managed.ExternalObservation{ResourceExists: true, Diff: strings.Join(f.answer.differs, ", ")}, nil
+	default:
+		return e.manage(ctx, mg)
+	}
+}
+
+// manage a plan that is held, or that is from now on.
+func (e *external) manage(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (managed.ExternalObservation, error) {
+	filled, err := e.hold(ctx, mg)
+	if err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	o, err := e.compare(mg)
+	o.ResourceLateInitialized = filled
+	return o, err
+}
+
+// hold records that the plan is held, and fills in what an import left out, once.
+// What is filled in is stored together with the record, so that neither can be
+// without the other.
+func (e *external) hold(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (filled bool, err error) {
+	f := e.found
+	want := record.Baseline{ID: f.got.ID, Endpoint: e.at.Endpoint, GatewayID: f.got.GatewayID}
+	if b := f.baseline; b != nil && b.ID == want.ID {
+		if b.Endpoint == want.Endpoint && b.GatewayID == want.GatewayID && named(mg) == want.ID {
+			return false, nil
+		}
+		want.LateInitialized = b.LateInitialized
+	}
+	if f.baseline == nil && f.how == byID {
+		// An import: the user named the plan by its ID.
+		f.attempt = &record.Attempt{AskedID: mg.Spec.ForProvider.PlanName, Preset: true, Endpoint: e.at.Endpoint, Outcome: record.Refused}
+		record.WriteAttempt(mg, *f.attempt)
+		if e.policies.ShouldLateInitialize() {
+			want.LateInitialized = lateInitialize(&mg.Spec.ForProvider, f.got)
+		}
+	}
+	if f.attempt == nil {
+		f.attempt = &record.Attempt{AskedID: mg.Spec.ForProvider.PlanName, Endpoint: e.at.Endpoint, Outcome: record.Refused}
+		record.WriteAttempt(mg, *f.attempt)
+	}
+	answered(mg)
+	meta.SetExternalName(mg, want.ID)
+	record.WriteBaseline(mg, want)
+	if f.baseline == nil && len(want.LateInitialized) > 0 {
+		return true, nil
+	}
+	patch := map[string]string{}
+	for _, k := range []string{meta.AnnotationKeyExternalName, v1alpha1.AnnotationBaseline, v1alpha1.AnnotationCreateAttempt} {
+		if v, ok := mg.GetAnnotations()[k]; ok {
+			patch[k] = v
+		}
+	}
+	return false, errors.Wrap(kind.PatchMetadata(ctx, e.kube, mg, map[string]any{"annotations": patch}), "cannot record what is held")
+}
+
+// compare what is there with what is asked for.
+func (e *external) compare(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObservation, error) {
+	f := e.found
+	f.answer = compare(mg.Spec.ForProvider, f.got, imported(f.attempt))
+	mg.Status.AtProvider = observation(f.got, e.at, origin(mg, f.attempt))
+	mg.Status.Deployed = f.baseline != nil || f.verdict.action != look
+	if mg.Status.Deployed {
+		// The record is stored; what stood for it until then is not needed.
+		e.memory.claims.Release(mg.GetUID(), nameClaim(mg.Spec.ForProvider.PlanName, e.at))
+		e.memory.claims.Release(mg.GetUID(), holding(f.got.ID, e.at))
+	}
+
+	if !e.policies.ShouldUpdate() {
+		conditions.Set(mg, xpv2.Available(), conditions.Drifted(f.answer.differs))
+		if len(f.answer.differs) == 0 {
+			conditions.Set(mg, conditions.Applied(f.answer.note))
+		} else {
+			conditions.Drop(&mg.Status.ConditionedStatus, v1alpha1.TypeApplied)
+		}
+		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+	}
+	conditions.Drop(&mg.Status.ConditionedStatus, v1alpha1.TypeDrifted)
+
+	if differs := f.answer.differs; len(differs) > 0 {
+		if e.memory.contests.Lost(mg.GetUID(), mg.GetGeneration(), differs, e.now()) {
+			c := conditions.Contested(differs)
+			conditions.Set(mg, c, conditions.NotApplied(v1alpha1.ReasonRefused, c.Message), xpv2.Unavailable().WithMessage(c.Message))
+			return managed.ExternalObservation{}, kind.RefuseAtMost(errors.New(c.Message), contest.Pause)
+		}
+		return managed.ExternalObservation{ResourceExists: true, Diff: strings.Join(differs, ", ")}, nil
+	}
+	e.memory.contests.Settled(mg.GetUID())
+	conditions.Drop(&mg.Status.ConditionedStatus, v1alpha1.TypeContested)
+	conditions.Set(mg, conditions.Applied(f.answer.note), xpv2.Available())
+	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+}
