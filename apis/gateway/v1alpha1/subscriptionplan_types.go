@@ -205,8 +205,8 @@ type SubscriptionPlanStatus struct {
 // +kubebuilder:printcolumn:name="STATUS",type="string",JSONPath=".status.atProvider.status"
 // +kubebuilder:printcolumn:name="EXTERNAL-NAME",type="string",JSONPath=".metadata.annotations.crossplane\\.io/external-name"
 // +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
-// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.deployed.orValue(false) || !has(oldSelf.spec.forProvider.throttleLimitCount) || has(self.spec.forProvider.throttleLimitCount)",message="throttleLimitCount and throttleLimitUnit cannot be removed once the plan is deployed: the gateway can change a limit but not clear it. Set another limit, or create another plan"
-// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.deployed.orValue(false) || !has(oldSelf.spec.forProvider.expiryTime) || has(self.spec.forProvider.expiryTime)",message="expiryTime cannot be removed once the plan is deployed: the gateway can change it but not clear it. Set a later time, or create another plan"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.deployed.orValue(false) || !has(oldSelf.spec.forProvider.throttleLimitCount) || has(self.spec.forProvider.throttleLimitCount)",fieldPath=".spec.forProvider.throttleLimitCount",reason=FieldValueForbidden,message="throttleLimitCount and throttleLimitUnit cannot be removed once the plan is deployed: the gateway can change a limit but not clear it. Set another limit, or create another plan"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.deployed.orValue(false) || !has(oldSelf.spec.forProvider.expiryTime) || has(self.spec.forProvider.expiryTime)",fieldPath=".spec.forProvider.expiryTime",reason=FieldValueForbidden,message="expiryTime cannot be removed once the plan is deployed: the gateway can change it but not clear it. Set a later time, or create another plan"
 type SubscriptionPlan struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
