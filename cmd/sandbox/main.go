@@ -101,12 +101,13 @@ func (d *demoCommand) Run(ctx context.Context, out io.Writer) error {
 	if err := tale.noStrangers(ctx); err != nil {
 		return err
 	}
-	if err := (&narrator{out: out, failed: box.Failed}).tell(ctx, tale.steps()); err != nil {
+	n := &narrator{out: out, failed: box.Failed}
+	if err := n.tell(ctx, tale.steps()); err != nil {
 		if ctx.Err() == nil {
-			path, tail := box.ProviderLog(20)
+			path, tail := box.ProviderLog(12)
 			_, _ = fmt.Fprintf(out, "\nThe provider's last lines (all of them are in %s):\n%s\n", path, tail)
 		}
-		if cleanup := tale.cleanUp(ctx, out); cleanup != nil {
+		if cleanup := tale.cleanUp(ctx, n); cleanup != nil {
 			err = errors.Join(err, cleanup)
 		}
 		return err
@@ -146,8 +147,8 @@ func (s *sandboxCommand) Run(ctx context.Context, out io.Writer) error {
 	for {
 		select {
 		case <-ctx.Done():
-			_, _ = fmt.Fprintln(out, "\nEnding it all.")
-			return tale.cleanUp(ctx, out)
+			_, _ = fmt.Fprintln(out, "\nEnding all of it.")
+			return tale.cleanUp(ctx, &narrator{out: out, failed: box.Failed})
 		case <-ticker.C:
 			if err := box.Failed(); err != nil {
 				return err
