@@ -138,8 +138,9 @@ func (s *sandboxCommand) Run(ctx context.Context, out io.Writer) error {
 	if err := tale.noStrangers(ctx); err != nil {
 		return err
 	}
+	n := &narrator{out: out, failed: box.Failed}
 	if err := tale.apply(ctx); err != nil {
-		return err
+		return errors.Join(err, tale.cleanUp(ctx, n))
 	}
 	_, _ = fmt.Fprint(out, tale.invitation())
 	ticker := time.NewTicker(time.Second)
@@ -148,7 +149,7 @@ func (s *sandboxCommand) Run(ctx context.Context, out io.Writer) error {
 		select {
 		case <-ctx.Done():
 			_, _ = fmt.Fprintln(out, "\nEnding all of it.")
-			return tale.cleanUp(ctx, &narrator{out: out, failed: box.Failed})
+			return tale.cleanUp(ctx, n)
 		case <-ticker.C:
 			if err := box.Failed(); err != nil {
 				return err
