@@ -64,6 +64,13 @@ func Contested(fields []string) xpv2.Condition {
 	return of(v1alpha1.TypeContested, corev1.ConditionTrue, "Contested", "the gateway, or somebody there, keeps changing what was written to "+strings.Join(fields, ", "))
 }
 
+// Vanishes says that what is created is deleted again and again, and names likely
+// causes.
+func Vanishes() xpv2.Condition {
+	return of(v1alpha1.TypeContested, corev1.ConditionTrue, "Vanishes", "what was created at the gateway was deleted there more than three times within an hour, so it is created again only every ten minutes; "+
+		"likely causes are somebody or another tool that deletes it, or a control plane that owns the gateway and removes what it does not know")
+}
+
 // Set conditions on a managed resource, as of its generation.
 func Set(mg resource.Managed, cs ...xpv2.Condition) {
 	for _, c := range cs {

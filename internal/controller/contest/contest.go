@@ -15,10 +15,12 @@ limitations under the License.
 */
 
 // Package contest notices when writing does not help: the gateway answers that it
-// took a change, and the next read shows it undone.
+// took a change, and the next read shows it undone; or what was created is gone
+// again and again.
 package contest
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +31,8 @@ import (
 const (
 	// tries is how often in a row the same fields are written in vain.
 	tries = 3
+	// recreations are how often an hour an object is created again at once.
+	recreations = 3
 	// Pause is how long nothing is written after that, once more after each try.
 	Pause = 10 * time.Minute
 )
@@ -37,6 +41,8 @@ const (
 type Contests struct {
 	mu sync.Mutex
 	m  map[types.UID]contest
+	// recreated is when objects were created again, within the last hour.
+	recreated map[types.UID][]time.Time
 }
 
 type contest struct {
@@ -68,9 +74,41 @@ func (c *Contests) Lost(uid types.UID, generation int64, fields []string, now ti
 	return ok && was.generation == generation && was.fields == strings.Join(fields, ",") && was.writes >= tries && now.Before(was.last.Add(Pause))
 }
 
-// Settled forgets a managed resource: what was written lasted, or it is gone.
+// Settled forgets what was written to a managed resource: it lasted.
 func (c *Contests) Settled(uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.m, uid)
+}
+
+// Recreated records that what a managed resource held was gone and was created
+// again.
+func (c *Contests) Recreated(uid types.UID, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.recreated == nil {
+		c.recreated = map[types.UID][]time.Time{}
+	}
+	c.recreated[uid] = append(lately(c.recreated[uid], now), now)
+}
+
+// Vanishes tells whether what a managed resource holds is gone so often that
+// creating it again is of no use for now.
+func (c *Contests) Vanishes(uid types.UID, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	times := lately(c.recreated[uid], now)
+	return len(times) >= recreations && now.Before(times[len(times)-1].Add(Pause))
+}
+
+// Forget a managed resource that is gone.
+func (c *Contests) Forget(uid types.UID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.m, uid)
+	delete(c.recreated, uid)
+}
+
+func lately(times []time.Time, now time.Time) []time.Time {
+	return slices.DeleteFunc(times, func(t time.Time) bool { return now.Sub(t) > time.Hour })
 }

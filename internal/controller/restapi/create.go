@@ -41,6 +41,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.RestApi) (managed.Ex
 	}
 	_, err := e.CreateRestAPI(ctx, f.want)
 	if err == nil {
+		e.recreated(mg)
 		e.keepRecord(mg)
 		return managed.ExternalCreation{}, nil
 	}
@@ -48,6 +49,15 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.RestApi) (managed.Ex
 		return managed.ExternalCreation{}, e.conflict(ctx, mg)
 	}
 	return managed.ExternalCreation{}, e.failed(mg, err)
+}
+
+// recreated tells, where the API was held before, that it was gone.
+func (e *external) recreated(mg *v1alpha1.RestApi) {
+	if e.found.baseline == nil {
+		return
+	}
+	e.contest.Recreated(mg.GetUID(), e.now())
+	e.events.Event(mg, event.Warning("Recreated", errors.New("the API was gone at the gateway and was created again")))
 }
 
 // conflict finds out what a 409 is about. The gateway compares names before
@@ -74,6 +84,7 @@ func (e *external) conflict(ctx context.Context, mg *v1alpha1.RestApi) error {
 	case look, leave, refuse:
 	}
 	refused(mg)
+	lose(mg)
 	return e.refuse(mg, v1alpha1.ReasonConflict, handleTaken(f.handle))
 }
 

@@ -524,6 +524,9 @@ func TestMarkOfAnother(t *testing.T) {
 	b.mark("books", "cluster-2/x/y")
 	got, err := b.pass(mg)
 	refusedFor(t, got, err, v1alpha1.ReasonConflict)
+	if got.Status.AtProvider.ID != "" || got.Status.Deployed {
+		t.Error("references still lead to the other's")
+	}
 	b.delete(mg)
 	b.gone(mg)
 	if o := b.owner("books"); o != "cluster-2/x/y" {
@@ -864,5 +867,38 @@ func TestGuard(t *testing.T) {
 	b.Gateway.DeleteAPI("books")
 	if now, err := e.guard(t.Context(), got); !now || err != nil {
 		t.Errorf("gone: %t, %v", now, err)
+	}
+}
+
+// What is deleted there again and again is created again, but not for ever at
+// once.
+//
+// contract: S30
+func TestVanishes(t *testing.T) {
+	mg := managedBooks()
+	b := newBench(t, mg)
+	b.settle(mg)
+	for range 3 {
+		b.Gateway.DeleteAPI("books")
+		ready(t, b.settle(mg))
+	}
+	b.Gateway.DeleteAPI("books")
+	got, err := b.pass(mg)
+	refusedFor(t, got, err, v1alpha1.ReasonRefused)
+	if c := got.Status.GetCondition(v1alpha1.TypeContested); !strings.Contains(c.Message, "control plane") || len(b.Gateway.APIs()) != 0 {
+		t.Errorf("Contested %+v", c)
+	}
+	e := b.external(managed.NewManagementPoliciesResolver(true, mg.Spec.ManagementPolicies))
+	if now, err := e.guard(t.Context(), got); now || err != nil {
+		t.Errorf("guard: %t, %v", now, err)
+	}
+	b.Advance(11 * time.Minute)
+	got = b.settle(mg)
+	ready(t, got)
+	if got.Status.GetCondition(v1alpha1.TypeContested).Status == corev1.ConditionTrue {
+		t.Error("still contested")
+	}
+	if n := len(b.Events.With("Recreated")); n != 4 {
+		t.Errorf("%d events", n)
 	}
 }

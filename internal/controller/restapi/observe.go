@@ -62,6 +62,10 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.RestApi) (managed.E
 
 	switch f.verdict.action {
 	case refuse:
+		if f.verdict.reason == v1alpha1.ReasonConflict {
+			// What another has is not shown, and no reference leads there.
+			lose(mg)
+		}
 		return managed.ExternalObservation{}, e.refuse(mg, f.verdict.reason, f.verdict.message)
 	case leave:
 		return e.absent(mg)
@@ -199,10 +203,15 @@ func (e *external) absent(mg *v1alpha1.RestApi) (managed.ExternalObservation, er
 	return managed.ExternalObservation{}, nil
 }
 
-// nothing says that there is no API and that none will be created.
-func (e *external) nothing(mg *v1alpha1.RestApi, message string) managed.ExternalObservation {
+// lose what status tells of an API.
+func lose(mg *v1alpha1.RestApi) {
 	mg.Status.AtProvider = v1alpha1.RestApiObservation{}
 	mg.Status.Deployed = false
+}
+
+// nothing says that there is no API and that none will be created.
+func (e *external) nothing(mg *v1alpha1.RestApi, message string) managed.ExternalObservation {
+	lose(mg)
 	conditions.Drop(&mg.Status.ConditionedStatus, v1alpha1.TypeDrifted)
 	conditions.Set(mg, conditions.NotApplied(v1alpha1.ReasonAPIMissing, message), xpv2.Unavailable().WithMessage(message))
 	// Up to date, so that no update is tried on what is not there.
@@ -218,6 +227,9 @@ func (e *external) prepareCreate(ctx context.Context, mg *v1alpha1.RestApi) (man
 	}
 	if err := e.wish(ctx, mg, true); err != nil {
 		return managed.ExternalObservation{}, err
+	}
+	if f.baseline != nil && e.contest.Vanishes(mg.GetUID(), e.now()) {
+		return managed.ExternalObservation{}, e.giveWay(mg, conditions.Vanishes())
 	}
 	record.WriteAttempt(mg, attempt(f.attempt, f.handle, f.preset, true, e.at.Endpoint))
 	return managed.ExternalObservation{ResourceExists: false}, nil
@@ -332,7 +344,7 @@ func (e *external) compare(ctx context.Context, mg *v1alpha1.RestApi) (managed.E
 
 	if len(f.differs) > 0 {
 		if e.contest.Lost(mg.GetUID(), mg.GetGeneration(), f.differs, e.now()) {
-			return managed.ExternalObservation{}, e.giveWay(mg)
+			return managed.ExternalObservation{}, e.giveWay(mg, conditions.Contested(f.differs))
 		}
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: false, Diff: strings.Join(f.differs, ", ")}, nil
 	}
@@ -352,8 +364,7 @@ func (e *external) settle(mg *v1alpha1.RestApi) {
 }
 
 // giveWay says that writing does not help.
-func (e *external) giveWay(mg *v1alpha1.RestApi) error {
-	c := conditions.Contested(e.found.differs)
+func (e *external) giveWay(mg *v1alpha1.RestApi, c xpv2.Condition) error {
 	conditions.Set(mg, c, conditions.NotApplied(v1alpha1.ReasonRefused, c.Message), xpv2.Unavailable().WithMessage(c.Message))
 	return kind.RefuseAtMost(errors.New(c.Message), contest.Pause)
 }

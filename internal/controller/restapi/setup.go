@@ -72,7 +72,7 @@ func newKind(kube client.Client) *kind.Kind[*v1alpha1.RestApi] {
 			}
 			return e.guard(ctx, mg)
 		},
-		Forget: func(uid string) { contests.Settled(types.UID(uid)) },
+		Forget: func(uid string) { contests.Forget(types.UID(uid)) },
 		Index:  index,
 	}
 	k.Watch = func(b *builder.Builder) {

@@ -48,6 +48,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (m
 	}
 	got, err := e.CreateSubscriptionPlan(ctx, write(mg.Spec.ForProvider))
 	if err == nil {
+		e.recreated(mg)
 		e.keepRecord(mg, got)
 		return managed.ExternalCreation{}, nil
 	}
@@ -55,6 +56,15 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (m
 		return managed.ExternalCreation{}, e.conflict(ctx, mg)
 	}
 	return managed.ExternalCreation{}, e.failed(mg, err)
+}
+
+// recreated tells, where the plan was held before, that it was gone.
+func (e *external) recreated(mg *v1alpha1.SubscriptionPlan) {
+	if e.found.baseline == nil {
+		return
+	}
+	e.memory.contests.Recreated(mg.GetUID(), e.now())
+	e.events.Event(mg, event.Warning("Recreated", errors.New("the plan was gone at the gateway and was created again")))
 }
 
 // conflict finds out whose the plan is that has the name: ours, if an earlier
@@ -80,6 +90,7 @@ func (e *external) conflict(ctx context.Context, mg *v1alpha1.SubscriptionPlan) 
 	case look, leave, refuse:
 	}
 	e.release(mg)
+	lose(mg)
 	return e.refuse(mg, f.verdict.reason, f.verdict.message)
 }
 

@@ -740,3 +740,36 @@ func TestGuard(t *testing.T) {
 		t.Errorf("free: %t, %v", now, err)
 	}
 }
+
+// What is deleted there again and again is created again, but not for ever at
+// once.
+//
+// contract: S30
+func TestVanishes(t *testing.T) {
+	mg := managedGold()
+	b := newBench(t, emulator.Options{}, mg)
+	b.settle(mg)
+	for range 3 {
+		b.Gateway.DeletePlan(meta.GetExternalName(b.get(mg)))
+		ready(t, b.settle(mg))
+	}
+	b.Gateway.DeletePlan(meta.GetExternalName(b.get(mg)))
+	got, err := b.pass(mg)
+	refusedFor(t, got, err, v1alpha1.ReasonRefused)
+	if c := got.Status.GetCondition(v1alpha1.TypeContested); !strings.Contains(c.Message, "control plane") || len(b.Gateway.Plans()) != 0 {
+		t.Errorf("Contested %+v", c)
+	}
+	e := b.external(managed.NewManagementPoliciesResolver(true, mg.Spec.ManagementPolicies))
+	if now, err := e.guard(t.Context(), got); now || err != nil {
+		t.Errorf("guard: %t, %v", now, err)
+	}
+	b.Advance(11 * time.Minute)
+	got = b.settle(mg)
+	ready(t, got)
+	if got.Status.GetCondition(v1alpha1.TypeContested).Status == corev1.ConditionTrue {
+		t.Error("still contested")
+	}
+	if n := len(b.Events.With("Recreated")); n != 4 {
+		t.Errorf("%d events", n)
+	}
+}

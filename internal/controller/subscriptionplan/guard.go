@@ -35,7 +35,10 @@ func (e *external) guard(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (bo
 	if err != nil {
 		return false, err
 	}
-	if !mg.Status.Deployed || f.verdict.action != manage {
+	switch {
+	case f.verdict.action == create && f.baseline != nil:
+		return !e.memory.contests.Vanishes(mg.GetUID(), e.now()), nil
+	case !mg.Status.Deployed || f.verdict.action != manage:
 		return f.verdict.action != refuse, nil
 	}
 	was, is := mg.Status.AtProvider.UpdatedAt, observation(f.got, e.at, "").UpdatedAt

@@ -58,6 +58,10 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (
 
 	switch f.verdict.action {
 	case refuse:
+		if r := f.verdict.reason; r == v1alpha1.ReasonConflict || r == v1alpha1.ReasonAdoptionRefused {
+			// What another has is not shown, and no reference leads there.
+			lose(mg)
+		}
 		return managed.ExternalObservation{}, e.refuse(mg, f.verdict.reason, f.verdict.message)
 	case leave:
 		return e.absent(mg)
@@ -216,10 +220,15 @@ func (e *external) absent(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObserv
 	return managed.ExternalObservation{}, nil
 }
 
-// nothing says that there is no plan and that none will be created.
-func (e *external) nothing(mg *v1alpha1.SubscriptionPlan, message string) managed.ExternalObservation {
+// lose what status tells of a plan.
+func lose(mg *v1alpha1.SubscriptionPlan) {
 	mg.Status.AtProvider = v1alpha1.SubscriptionPlanObservation{}
 	mg.Status.Deployed = false
+}
+
+// nothing says that there is no plan and that none will be created.
+func (e *external) nothing(mg *v1alpha1.SubscriptionPlan, message string) managed.ExternalObservation {
+	lose(mg)
 	conditions.Drop(&mg.Status.ConditionedStatus, v1alpha1.TypeDrifted)
 	conditions.Set(mg, conditions.NotApplied(v1alpha1.ReasonPlanMissing, message), xpv2.Unavailable().WithMessage(message))
 	// Up to date, so that no update is tried on what is not there.
@@ -232,6 +241,9 @@ func (e *external) prepareCreate(mg *v1alpha1.SubscriptionPlan) (managed.Externa
 	name := mg.Spec.ForProvider.PlanName
 	if !e.policies.ShouldCreate() {
 		return e.nothing(mg, fmt.Sprintf("there is no plan %q at the gateway, and spec.managementPolicies do not allow to create it", name)), nil
+	}
+	if e.found.baseline != nil && e.memory.contests.Vanishes(mg.GetUID(), e.now()) {
+		return managed.ExternalObservation{}, e.giveWay(mg, conditions.Vanishes())
 	}
 	record.WriteAttempt(mg, attempt(e.found.attempt, name, true, e.at.Endpoint))
 	return managed.ExternalObservation{ResourceExists: false}, nil
@@ -328,9 +340,7 @@ func (e *external) compare(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObser
 
 	if differs := f.answer.differs; len(differs) > 0 {
 		if e.memory.contests.Lost(mg.GetUID(), mg.GetGeneration(), differs, e.now()) {
-			c := conditions.Contested(differs)
-			conditions.Set(mg, c, conditions.NotApplied(v1alpha1.ReasonRefused, c.Message), xpv2.Unavailable().WithMessage(c.Message))
-			return managed.ExternalObservation{}, kind.RefuseAtMost(errors.New(c.Message), contest.Pause)
+			return managed.ExternalObservation{}, e.giveWay(mg, conditions.Contested(differs))
 		}
 		return managed.ExternalObservation{ResourceExists: true, Diff: strings.Join(differs, ", ")}, nil
 	}
@@ -338,4 +348,10 @@ func (e *external) compare(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObser
 	conditions.Drop(&mg.Status.ConditionedStatus, v1alpha1.TypeContested)
 	conditions.Set(mg, conditions.Applied(f.answer.note), xpv2.Available())
 	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+}
+
+// giveWay says that writing does not help.
+func (e *external) giveWay(mg *v1alpha1.SubscriptionPlan, c xpv2.Condition) error {
+	conditions.Set(mg, c, conditions.NotApplied(v1alpha1.ReasonRefused, c.Message), xpv2.Unavailable().WithMessage(c.Message))
+	return kind.RefuseAtMost(errors.New(c.Message), contest.Pause)
 }

@@ -70,7 +70,7 @@ func newKind(kube client.Client) *kind.Kind[*v1alpha1.SubscriptionPlan] {
 			return e.guard(ctx, mg)
 		},
 		Forget: func(uid string) {
-			m.contests.Settled(types.UID(uid))
+			m.contests.Forget(types.UID(uid))
 			m.claims.ReleaseAll(types.UID(uid))
 		},
 		Index: index,
