@@ -30,6 +30,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	authv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -44,6 +45,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis"
@@ -112,6 +114,9 @@ type Options struct {
 	// Logger of the provider.
 	Logger logr.Logger
 
+	// Registerer of metrics; the one that the manager serves if nil.
+	Registerer prometheus.Registerer
+
 	// SkipNameValidation lets several managers run in one process, for tests.
 	SkipNameValidation bool
 }
@@ -124,6 +129,9 @@ func NewManager(ctx context.Context, cfg *rest.Config, o Options) (ctrl.Manager,
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
+	}
+	if o.Registerer == nil {
+		o.Registerer = metrics.Registry
 	}
 	cfg = ratelimiter.LimitRESTConfig(cfg, o.MaxReconcileRate)
 
@@ -196,7 +204,7 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 		}
 		clusterID = string(ns.GetUID())
 	}
-	metrics, err := kind.NewMetrics(o.Poll)
+	metricOptions, err := kind.NewMetrics(o.Registerer, o.Poll)
 	if err != nil {
 		return kind.Options{}, nil, err
 	}
@@ -218,7 +226,7 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 			PollInterval:            o.Poll,
 			MaxConcurrentReconciles: workers,
 			Features:                features,
-			MetricOptions:           metrics,
+			MetricOptions:           metricOptions,
 			ChangeLogOptions:        changeLogs,
 		},
 		MinPollInterval: o.MinPoll,

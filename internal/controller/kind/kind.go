@@ -35,7 +35,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
@@ -237,12 +236,12 @@ func (k *Kind[T]) Setup(mgr ctrl.Manager, o Options) error {
 	return b.Complete(ratelimiter.NewReconciler(name, r, o.GlobalRateLimiter))
 }
 
-// NewMetrics returns the runtime's metrics of managed resources, registered with
-// the manager's registry.
-func NewMetrics(poll time.Duration) (*controller.MetricOptions, error) {
+// NewMetrics returns the runtime's metrics of managed resources, registered with a
+// registry.
+func NewMetrics(r prometheus.Registerer, poll time.Duration) (*controller.MetricOptions, error) {
 	recorder, states := managed.NewMRMetricRecorder(), statemetrics.NewMRStateMetrics()
 	for _, c := range []prometheus.Collector{recorder, states} {
-		if err := metrics.Registry.Register(c); err != nil {
+		if err := r.Register(c); err != nil {
 			return nil, errors.Wrap(err, "cannot register metrics")
 		}
 	}

@@ -21,7 +21,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -47,6 +46,7 @@ func (e *external) create(ctx context.Context, cr *v1alpha1.Subscription) error 
 		if !e.claims.Reserve(cr.GetUID(), e.holding(e.recovered.ID, e.recovered.APIID)) {
 			return e.conflict()
 		}
+		e.gateway.LearnFromCreate(e.attempt.AskedID, e.recovered)
 		// Which token the lost create carried is not known; an update will tell.
 		e.hold(cr, e.recovered, v1alpha1.OriginCreated, nil)
 		return nil
@@ -87,7 +87,7 @@ func (e *external) create(ctx context.Context, cr *v1alpha1.Subscription) error 
 	answer, err := e.gateway.CreateSubscription(ctx, e.request())
 	if gateway.IsConflict(err) {
 		e.memory.conflict = state
-		return e.adopt(ctx, cr, err)
+		return e.adopt(ctx, cr)
 	}
 	if err != nil {
 		if !gateway.MayHaveBeenApplied(err) {
@@ -216,7 +216,7 @@ func (e *external) takeTurn(cr *v1alpha1.Subscription) (func(), error) {
 const turnPause = 250 * time.Millisecond
 
 // adopt what stands in the way of a create, if it is provably ours to take.
-func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription, refusal error) error {
+func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription) error {
 	asked := e.holding(e.attempt.AskedID, "")
 	if e.unanswered {
 		// The refusal may be the echo of an earlier create of our own.
@@ -225,6 +225,7 @@ func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription, refusal
 			return err
 		}
 		if found != nil && e.claims.Reserve(cr.GetUID(), e.holding(found.ID, found.APIID)) {
+			e.gateway.LearnFromCreate(e.attempt.AskedID, found)
 			e.hold(cr, found, v1alpha1.OriginCreated, nil)
 			return nil
 		}
@@ -271,7 +272,6 @@ func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription, refusal
 		t = &e.tokenNow
 	}
 	e.hold(cr, candidate, v1alpha1.OriginAdopted, t)
-	_ = refusal
 	return nil
 }
 
@@ -308,8 +308,6 @@ func (e *external) probeGeneration(ctx context.Context, cr *v1alpha1.Subscriptio
 		return true, nil
 	case gateway.IsConflict(err):
 		e.gateway.Learn(connection.GenerationLegacy)
-	case gateway.ReasonOf(err) == gateway.ReasonInvalid && strings.Contains(strings.ToLower(err.Error()), "externalrefid"):
-		e.gateway.Learn(connection.GenerationInPlace)
 	case gateway.ReasonOf(err) == gateway.ReasonInvalid:
 		e.gateway.Learn(connection.GenerationInPlace)
 	default:

@@ -357,25 +357,12 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 		return managed.ExternalObservation{}, err
 	}
 
-	now := e.now()
 	if !e.wish.Plan.Pending {
 		e.memory.planPending = time.Time{}
 	} else if e.memory.planPending.IsZero() {
-		e.memory.planPending = now
+		e.memory.planPending = e.now()
 	}
-	legacy := e.gateway.Generation() == connection.GenerationLegacy
-	e.update = judgeUpdate(updateCase{
-		Wish:           e.wish,
-		Observed:       *got,
-		Identity:       judgeIdentity(e.baseline, e.wish, got),
-		Token:          e.tokenNow.state,
-		TokenProblem:   e.tokenNow.problem,
-		KnownStamp:     known,
-		PlanPendingFor: now.Sub(e.memory.planPending),
-		Rewritten:      !e.memory.rewritten.IsZero() && now.Sub(e.memory.rewritten) < recreationPause,
-		Legacy:         legacy,
-		SentAlready:    e.memory.sentToLegacy != "" && e.memory.sentToLegacy == e.legacyKey(cr),
-	})
+	e.update = judgeUpdate(e.updateCase(cr, known))
 
 	e.report(ctx, cr, got)
 	cr.Status.Deployed = true
@@ -391,7 +378,7 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 	if e.tokenNow.state == tokenInForce {
 		cr.Status.AtProvider.Token = e.tokenNow.version
 	}
-	cr.SetConditions(tokenCondition(e.tokenNow, legacy))
+	cr.SetConditions(tokenCondition(e.tokenNow, e.gateway.Generation() == connection.GenerationLegacy))
 	contested(cr, e.update.Contested)
 
 	if e.update.Action == actionNone && e.update.Problem == nil {
@@ -402,6 +389,23 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 	}
 	return managed.ExternalObservation{ResourceExists: true, Diff: e.diff()}, nil
+}
+
+// updateCase is what is known of a subscription that is held and exists.
+func (e *external) updateCase(cr *v1alpha1.Subscription, known time.Time) updateCase {
+	now := e.now()
+	return updateCase{
+		Wish:           e.wish,
+		Observed:       *e.observed,
+		Identity:       judgeIdentity(e.baseline, e.wish, e.observed),
+		Token:          e.tokenNow.state,
+		TokenProblem:   e.tokenNow.problem,
+		KnownStamp:     known,
+		PlanPendingFor: now.Sub(e.memory.planPending),
+		Rewritten:      !e.memory.rewritten.IsZero() && now.Sub(e.memory.rewritten) < recreationPause,
+		Legacy:         e.gateway.Generation() == connection.GenerationLegacy,
+		SentAlready:    e.memory.sentToLegacy != "" && e.memory.sentToLegacy == e.legacyKey(cr),
+	}
 }
 
 // drift reports on a subscription that may not be changed.

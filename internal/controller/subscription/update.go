@@ -58,6 +58,19 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 	if t.problem != nil {
 		return e.putStatus(ctx, cr, t.problem)
 	}
+	if e.gateway.Generation() == connection.GenerationUnknown && t.value != "" {
+		if err := e.learnGeneration(ctx); err != nil {
+			return err
+		}
+		if e.gateway.Generation() == connection.GenerationLegacy {
+			// What was decided without knowing this is decided anew.
+			e.update = judgeUpdate(e.updateCase(cr, stampOf(cr)))
+			if e.update.Action != actionFull {
+				cr.SetConditions(tokenCondition(e.tokenNow, true))
+				return e.apply(ctx, cr)
+			}
+		}
+	}
 	legacyKey := e.legacyKey(cr)
 	answer, err := e.gateway.UpdateSubscription(ctx, e.baseline.ID, gateway.SubscriptionUpdate{
 		Status:            e.wish.Status,
@@ -88,6 +101,23 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 	e.reportWritten(cr, answer)
 	cr.SetConditions(applied(), xpv2.Available())
 	return nil
+}
+
+// learnGeneration finds out whether a gateway changes anything but the status of a
+// subscription. A token cannot be read back, so a gateway that accepts a new one
+// and does nothing would not be noticed. One that would change the plan refuses a
+// plan that cannot exist, and changes nothing; one that would not accepts it.
+func (e *external) learnGeneration(ctx context.Context) error {
+	_, err := e.gateway.UpdateSubscription(ctx, e.baseline.ID, gateway.SubscriptionUpdate{Plan: gateway.SetPlan("-")})
+	switch {
+	case err == nil:
+		e.gateway.Learn(connection.GenerationLegacy)
+		return nil
+	case refuses(err):
+		e.gateway.Learn(connection.GenerationInPlace)
+		return nil
+	}
+	return err
 }
 
 // applied records that a token is in force, and publishes it.
