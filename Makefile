@@ -15,7 +15,7 @@ CGO     := $(shell go env CGO_ENABLED)
 CC      := $(shell command -v $$(go env CC) 2>/dev/null)
 RACE    ?= $(if $(and $(filter 1,$(CGO)),$(CC)),-race)
 # What takes the time of a test is the API server; these start none.
-RACED   := ./internal/gateway/... ./internal/connection/... ./internal/observation/... ./internal/ownership/... ./internal/emulator/... ./internal/controller/... ./internal/sandbox/process/...
+RACED   := $(patsubst %,./%/...,$(wildcard $(addprefix internal/,gateway connection observation ownership emulator controller sandbox/process)))
 
 ##@ Try it
 
@@ -37,7 +37,7 @@ run: ## Run the provider on this machine against the cluster of the current kube
 
 .PHONY: tools
 tools: ## Build the tools that tests and the demo need (about 5 minutes on 2 cores, once)
-	@for tool in etcd kube-apiserver kube-controller-manager; do $(TOOL) $$tool; done
+	@for tool in etcd kube-apiserver kube-controller-manager; do $(TOOL) $$tool >/dev/null; done
 
 .PHONY: build
 build: ## Build static binaries of provider and sandbox into bin/ (BUILDFLAGS=-trimpath for a release)
@@ -57,10 +57,12 @@ generate: ## Generate deep copies, method sets and CRDs from apis/
 
 .PHONY: test
 test: tools ## Run all tests (TESTFLAGS='-run …' for some of them)
-	@echo "==> tests of what runs concurrently, $(if $(RACE),with the race detector,without the race detector: it needs cgo and a C compiler)"
-	go test $(RACE) -timeout 10m $(TESTFLAGS) $$(go list $(RACED))
-	@echo "==> tests of all else, contract tests on a real API server among them"
-	go test -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -vxF -f <(go list $(RACED)))
+	@status=0; \
+	echo "==> tests of what runs concurrently, $(if $(RACE),with the race detector,without the race detector: it needs cgo and a C compiler)"; \
+	go test $(RACE) -timeout 10m $(TESTFLAGS) $$(go list $(RACED)) || status=1; \
+	echo "==> tests of all else, contract tests on a real API server among them"; \
+	go test -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -vxF -f <(go list $(RACED))) || status=1; \
+	exit $$status
 
 .PHONY: conformance
 conformance: ## Run the conformance suite against a gateway: GATEWAY_URL=… GATEWAY_USER=… GATEWAY_PASSWORD=… GATEWAY_GENERATION=legacy|in-place
