@@ -99,7 +99,7 @@ func (e *external) api(ctx context.Context, cr *v1alpha1.Subscription, kept stri
 			return "", nil, errors.Wrap(err, "cannot list RestApis")
 		}
 		chosen := choose(cr, p.APIIDSelector, l.Items, func(r *v1alpha1.RestApi) bool {
-			return kept != "" && r.Status.Deployed && r.Status.AtProvider.ID == kept
+			return kept != "" && r.Status.AtProvider.ID == kept
 		})
 		if chosen == nil {
 			return "", problemf(v1alpha1.ReasonAPIMissing, "spec.forProvider.apiIdSelector matches no RestApi in namespace %q; create one or correct the selector", cr.GetNamespace()), nil
@@ -110,7 +110,7 @@ func (e *external) api(ctx context.Context, cr *v1alpha1.Subscription, kept stri
 	}
 
 	switch {
-	case !api.Status.Deployed || api.Status.AtProvider.ID == "":
+	case api.Status.AtProvider.ID == "":
 		return "", problemf(v1alpha1.ReasonAPIMissing, "waiting for RestApi %q in namespace %q to be at the gateway", api.GetName(), api.GetNamespace()), nil
 	case !e.here(api.Status.AtProvider.Endpoint):
 		return "", problemf(v1alpha1.ReasonRefused, "RestApi %q in namespace %q is on another gateway than this object; a subscription and its API must be on the same one", api.GetName(), api.GetNamespace()), nil
@@ -152,7 +152,7 @@ func (e *external) plan(ctx context.Context, cr *v1alpha1.Subscription, choice s
 	}
 
 	switch {
-	case !plan.Status.Deployed || plan.Status.AtProvider.ID == "":
+	case plan.Status.AtProvider.ID == "":
 		w.Pending = true
 		w.Problem = problemf(v1alpha1.ReasonPlanPending, "waiting for SubscriptionPlan %q in namespace %q to be at the gateway", plan.GetName(), plan.GetNamespace())
 	case !e.here(plan.Status.AtProvider.Endpoint):

@@ -237,10 +237,6 @@ func (w *world) add(objects ...client.Object) {
 		if err := w.kube.Create(w.t.Context(), o); err != nil {
 			w.t.Fatal(err)
 		}
-		if cr, ok := o.(interface{ GetConditions() []xpv2.Condition }); ok && cr != nil {
-			// Status is a resource of its own.
-			continue
-		}
 	}
 }
 
@@ -525,7 +521,7 @@ func (w *world) settle(name string) *v1alpha1.Subscription {
 	for range 8 {
 		before := w.Writes()
 		var cr *v1alpha1.Subscription
-		if cr, err = w.pass(name); err == nil && w.Writes() == before && cr.Status.Deployed {
+		if cr, err = w.pass(name); err == nil && w.Writes() == before && cr.Status.Deployed && cr.Status.AtProvider.ID != "" {
 			return cr
 		}
 	}
