@@ -315,7 +315,9 @@ func TestLateCommit(t *testing.T) {
 	for name, g := range generations() {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app"), adopt(v1alpha1.SubscriptionAdoptNever)))
-			w.config(func(c *configv1alpha1.ClusterProviderConfig) { c.Spec.Timeout = &metav1.Duration{Duration: 300 * time.Millisecond} })
+			w.config(func(c *configv1alpha1.ClusterProviderConfig) {
+				c.Spec.Timeout = &metav1.Duration{Duration: 300 * time.Millisecond}
+			})
 			release := make(chan struct{})
 			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Delay(release)))
 			if _, err := w.pass("s"); err == nil {

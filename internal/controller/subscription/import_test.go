@@ -444,15 +444,19 @@ func TestRecreate(t *testing.T) {
 //
 // contract: S11, S27, S30
 func TestRecreateRotatesNothing(t *testing.T) {
-	w := newWorld(t, emulator.InPlace, subscription("s", generated, annotated(v1alpha1.AnnotationRotateToken, "1")))
-	w.settle("s")
-	token := string(w.secret("conn").Data["token"])
-	w.deleteByHand("uid-s")
-	w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
-	_, _ = w.pass("s")
-	w.wait(time.Minute)
-	inForce(t, w.settle("s"))
-	if got := string(w.secret("conn").Data["token"]); got != token || !w.HoldsToken("uid-s", token) {
-		t.Error("the token was rotated although nobody asked for it")
+	for gname, g := range generations() {
+		t.Run(gname, func(t *testing.T) {
+			w := newWorld(t, g, subscription("s", generated, annotated(v1alpha1.AnnotationRotateToken, "1")))
+			w.settle("s")
+			token := string(w.secret("conn").Data["token"])
+			w.deleteByHand(w.held())
+			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+			_, _ = w.pass("s")
+			w.wait(time.Minute)
+			inForce(t, w.settle("s"))
+			if got := string(w.secret("conn").Data["token"]); got != token || !w.HoldsToken(w.held(), token) {
+				t.Error("the token was rotated although nobody asked for it")
+			}
+		})
 	}
 }
