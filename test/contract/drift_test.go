@@ -102,6 +102,12 @@ func TestVanished(t *testing.T) {
 				}
 				return nil
 			})
+			w.eventually("the new ID is recorded", func() error {
+				if err := w.get(s); err != nil || externalName(s) != w.only().ID {
+					return fmt.Errorf("external-name is %q: %w", externalName(s), err)
+				}
+				return nil
+			})
 			w.ready(s)
 			at := w.only()
 			if at.ID != externalName(s) || w.inPlace && at.ID != id || at.BillingCustomerID != "customer" {
@@ -535,10 +541,15 @@ func TestObserveOnly(t *testing.T) {
 			s.Spec.ForProvider.Status = ptr(gatewayv1alpha1.SubscriptionActive)
 		})
 		w.create(s)
-		w.ready(s)
-		if c := s.GetCondition(gatewayv1alpha1.TypeDrifted); c.Status != corev1.ConditionTrue || !strings.Contains(c.Message, "status") {
-			t.Errorf("want to be told that the status differs, got %+v", c)
-		}
+		w.eventually("it says that the status differs", func() error {
+			if err := w.get(s); err != nil {
+				return err
+			}
+			if c := s.GetCondition(gatewayv1alpha1.TypeDrifted); c.Status != corev1.ConditionTrue || !strings.Contains(c.Message, "status") || s.GetCondition(xpv2.TypeReady).Status != corev1.ConditionTrue {
+				return fmt.Errorf("conditions: %s", conditionsOf(s))
+			}
+			return nil
+		})
 		w.delete(s)
 		w.gone(s)
 		if n := w.writes(); n != 0 {

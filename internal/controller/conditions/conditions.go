@@ -28,46 +28,47 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 )
 
-func of(t xpv2.ConditionType, status corev1.ConditionStatus, reason xpv2.ConditionReason, message string) xpv2.Condition {
+// New returns a condition of a type that only one kind has.
+func New(t xpv2.ConditionType, status corev1.ConditionStatus, reason xpv2.ConditionReason, message string) xpv2.Condition {
 	return xpv2.Condition{Type: t, Status: status, LastTransitionTime: metav1.Now(), Reason: reason, Message: message}
 }
 
 // Applied says that the gateway has what the spec asks for. A note may say what
 // else there is to know.
 func Applied(note string) xpv2.Condition {
-	return of(v1alpha1.TypeApplied, corev1.ConditionTrue, v1alpha1.ReasonApplied, note)
+	return New(v1alpha1.TypeApplied, corev1.ConditionTrue, v1alpha1.ReasonApplied, note)
 }
 
 // NotApplied says that the gateway has not what the spec asks for, why, and what
 // to do.
 func NotApplied(reason xpv2.ConditionReason, message string) xpv2.Condition {
-	return of(v1alpha1.TypeApplied, corev1.ConditionFalse, reason, message)
+	return New(v1alpha1.TypeApplied, corev1.ConditionFalse, reason, message)
 }
 
 // Unknown says that the gateway could not be asked, or its answer not be
 // understood.
 func Unknown(err error) xpv2.Condition {
-	return of(v1alpha1.TypeApplied, corev1.ConditionUnknown, v1alpha1.ReasonGatewayUnavailable, err.Error())
+	return New(v1alpha1.TypeApplied, corev1.ConditionUnknown, v1alpha1.ReasonGatewayUnavailable, err.Error())
 }
 
 // Drifted says in which fields an object that is only observed differs from its
 // spec. It names fields and no values, which can be secret.
 func Drifted(fields []string) xpv2.Condition {
 	if len(fields) == 0 {
-		return of(v1alpha1.TypeDrifted, corev1.ConditionFalse, "InSync", "")
+		return New(v1alpha1.TypeDrifted, corev1.ConditionFalse, "InSync", "")
 	}
-	return of(v1alpha1.TypeDrifted, corev1.ConditionTrue, "Drifted", "the gateway has something else in "+strings.Join(fields, ", "))
+	return New(v1alpha1.TypeDrifted, corev1.ConditionTrue, "Drifted", "the gateway has something else in "+strings.Join(fields, ", "))
 }
 
 // Contested says that somebody keeps changing the given fields back.
 func Contested(fields []string) xpv2.Condition {
-	return of(v1alpha1.TypeContested, corev1.ConditionTrue, "Contested", "the gateway, or somebody there, keeps changing what was written to "+strings.Join(fields, ", "))
+	return New(v1alpha1.TypeContested, corev1.ConditionTrue, "Contested", "the gateway, or somebody there, keeps changing what was written to "+strings.Join(fields, ", "))
 }
 
 // Vanishes says that what is created is deleted again and again, and names likely
 // causes.
 func Vanishes() xpv2.Condition {
-	return of(v1alpha1.TypeContested, corev1.ConditionTrue, "Vanishes", "what was created at the gateway was deleted there more than three times within an hour, so it is created again only every ten minutes; "+
+	return New(v1alpha1.TypeContested, corev1.ConditionTrue, "Vanishes", "what was created at the gateway was deleted there more than three times within an hour, so it is created again only every ten minutes; "+
 		"likely causes are somebody or another tool that deletes it, or a control plane that owns the gateway and removes what it does not know")
 }
 

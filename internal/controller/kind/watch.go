@@ -208,17 +208,6 @@ func (k *Kind[T]) Find(ctx context.Context, c client.Reader, index, value string
 	return requests
 }
 
-// AcceptedGateway is the endpoint that a configuration's annotation confirms as a
-// new gateway, or empty.
-func AcceptedGateway(ctx context.Context, c client.Reader, ref connection.Ref) (string, error) {
-	var config client.Object = &v1alpha1.ClusterProviderConfig{}
-	if ref.Kind == v1alpha1.ProviderConfigKind {
-		config = &v1alpha1.ProviderConfig{}
-	}
-	err := c.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, config)
-	return config.GetAnnotations()[v1alpha1.AnnotationAcceptGateway], errors.Wrap(client.IgnoreNotFound(err), "cannot read the provider config")
-}
-
 // ReferenceChanged accepts what can change where a reference leads: an object
 // that comes or goes, its labels, and its status.
 func ReferenceChanged() predicate.Predicate {

@@ -19,51 +19,24 @@ package subscription
 import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 )
 
-func condition(t xpv2.ConditionType, s corev1.ConditionStatus, r xpv2.ConditionReason, message string) xpv2.Condition {
-	return xpv2.Condition{Type: t, Status: s, Reason: r, Message: message, LastTransitionTime: metav1.Now()}
-}
-
-// applied says that what the spec asks for is in force.
-func applied() xpv2.Condition {
-	return condition(v1alpha1.TypeApplied, corev1.ConditionTrue, v1alpha1.ReasonApplied, "")
-}
-
-// notApplied says why what the spec asks for is not in force.
-func notApplied(p *problem) xpv2.Condition {
-	return condition(v1alpha1.TypeApplied, corev1.ConditionFalse, p.Reason, p.Message)
-}
-
-// unverified says that it is not known whether what the spec asks for is in force.
-func unverified(err error) xpv2.Condition {
-	return condition(v1alpha1.TypeApplied, corev1.ConditionUnknown, v1alpha1.ReasonGatewayUnavailable, err.Error())
-}
-
-// unready says that the subscription is not what the spec asks for.
-func unready(message string) xpv2.Condition {
-	return xpv2.Unavailable().WithMessage(message)
-}
-
-// Reasons of the conditions TokenInForce, Contested and Drifted.
+// Reasons of the conditions TokenInForce and Contested.
 const (
 	reasonInForce    xpv2.ConditionReason = "InForce"
 	reasonUnknown    xpv2.ConditionReason = "Unknown"
 	reasonNotApplied xpv2.ConditionReason = "NotApplied"
 	reasonForeign    xpv2.ConditionReason = "ForeignWrites"
-	reasonQuiet      xpv2.ConditionReason = "Quiet"
-	reasonDiffers    xpv2.ConditionReason = "Differs"
-	reasonEqual      xpv2.ConditionReason = "Equal"
 )
 
 // tokenCondition tells whether the token is in force.
 func tokenCondition(t token, legacy bool) xpv2.Condition {
 	c := func(s corev1.ConditionStatus, r xpv2.ConditionReason, message string) xpv2.Condition {
-		return condition(v1alpha1.TypeTokenInForce, s, r, message)
+		return conditions.New(v1alpha1.TypeTokenInForce, s, r, message)
 	}
 	switch t.state {
 	case tokenInForce:
@@ -82,15 +55,15 @@ func tokenCondition(t token, legacy bool) xpv2.Condition {
 	return c(corev1.ConditionUnknown, reasonUnknown, "no token is managed here: neither subscriptionTokenSecretRef nor a generated token")
 }
 
-// contested tells whether somebody else keeps writing. A managed resource that
-// never was contested does not mention it.
-func contested(cr *v1alpha1.Subscription, is bool) {
-	switch {
-	case is:
-		cr.SetConditions(condition(v1alpha1.TypeContested, corev1.ConditionTrue, reasonForeign, "somebody else keeps writing this subscription at the gateway; it is written again at most every ten minutes; find out who it is, or observe only"))
-	case cr.GetCondition(v1alpha1.TypeContested).Status == corev1.ConditionTrue:
-		cr.SetConditions(condition(v1alpha1.TypeContested, corev1.ConditionFalse, reasonQuiet, ""))
-	}
+// foreignWrites says that somebody else keeps writing, unseen but for the change
+// stamp.
+func foreignWrites() xpv2.Condition {
+	return conditions.New(v1alpha1.TypeContested, corev1.ConditionTrue, reasonForeign, "somebody else keeps writing this subscription at the gateway; it is written again at most every ten minutes; find out who it is, or observe only")
+}
+
+// unready says why the subscription is not what the spec asks for.
+func unready(p *problem) []xpv2.Condition {
+	return []xpv2.Condition{conditions.NotApplied(p.Reason, p.Message), xpv2.Unavailable().WithMessage(p.Message)}
 }
 
 // problemOf puts a failed call in the words of the condition Applied.

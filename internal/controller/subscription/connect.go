@@ -29,7 +29,9 @@ import (
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/contest"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
@@ -39,24 +41,26 @@ import (
 type controller struct {
 	memories *memories
 	claims   *ownership.Claims
+	contests contest.Contests
 }
 
 // connect returns the external client for one pass over a Subscription.
-func (c *controller) connect(_ context.Context, cr *v1alpha1.Subscription, env kind.Environment) (managed.TypedExternalClient[*v1alpha1.Subscription], error) {
-	return c.external(cr, env), nil
-}
-
-func (c *controller) external(cr *v1alpha1.Subscription, env kind.Environment) *external {
+func (c *controller) connect(ctx context.Context, cr *v1alpha1.Subscription, env kind.Environment) (*external, error) {
+	at, err := target.Of(ctx, env.Kube, env.Gateway)
+	if err != nil {
+		return nil, err
+	}
 	return &external{
 		controller: c,
 		gateway:    env.Gateway,
+		at:         at,
 		kube:       env.Kube,
 		cache:      env.Cache,
 		recorder:   env.Recorder,
 		policies:   env.Policies,
 		now:        env.Options.Clock.Now,
 		memory:     c.memories.of(string(cr.GetUID())),
-	}
+	}, nil
 }
 
 // An external is the external client for one pass over one Subscription. What
@@ -65,6 +69,7 @@ type external struct {
 	*controller
 
 	gateway  *connection.Gateway
+	at       target.Target
 	kube     client.Client
 	cache    client.Reader
 	recorder event.Recorder
@@ -161,9 +166,4 @@ func holderOf(cr *v1alpha1.Subscription) (ownership.Holder, bool) {
 	}
 	h.Reported = at.ID != "" && at.ID == h.ID
 	return h, h.ID != ""
-}
-
-// accepted is the endpoint that the configuration's annotation confirms.
-func (e *external) accepted(ctx context.Context) (string, error) {
-	return kind.AcceptedGateway(ctx, e.kube, e.gateway.Ref())
 }

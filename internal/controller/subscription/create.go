@@ -123,7 +123,7 @@ func (e *external) request() gateway.SubscriptionCreate {
 // that are stored together with the end of the create.
 func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, origin v1alpha1.Origin, t *token) {
 	if e.baseline != nil {
-		e.memory.recreated = append(e.memory.recreated, e.now())
+		e.contests.Recreated(cr.GetUID(), e.now())
 		e.recorder.Event(cr, event.Warning("Recreated", fmt.Errorf("the subscription %q had vanished from the gateway and was created again as %q", e.baseline.ID, s.ID)))
 	}
 	b := e.baselineFor(s)

@@ -26,6 +26,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
@@ -300,6 +301,9 @@ type updateCase struct {
 	// Rewritten is true if a foreign write was answered less than ten minutes ago.
 	Rewritten bool
 
+	// Lost is true if the same was written several times in a row and did not last.
+	Lost bool
+
 	// Legacy is true if the gateway is known to change nothing but the status.
 	// SentAlready is true if this very plan and token were sent to it before.
 	Legacy, SentAlready bool
@@ -340,6 +344,7 @@ const planPatience = 60 * time.Second
 // status: access is taken away first and complained about afterwards.
 func judgeUpdate(c updateCase) update {
 	statusDiffers := c.Wish.Status != "" && c.Wish.Status != c.Observed.Status
+	lessAccess := c.Wish.Status != "" && c.Wish.Status != gateway.SubscriptionActive
 	statusOnly := func(p *problem) update {
 		u := update{Problem: p}
 		if statusDiffers {
@@ -358,7 +363,6 @@ func judgeUpdate(c updateCase) update {
 	case c.Wish.Plan.Problem != nil && !c.Wish.Plan.Pending:
 		return statusOnly(c.Wish.Plan.Problem)
 	case c.Wish.Plan.Problem != nil:
-		lessAccess := c.Wish.Status != "" && c.Wish.Status != gateway.SubscriptionActive
 		if lessAccess && c.PlanPendingFor >= planPatience {
 			return statusOnly(c.Wish.Plan.Problem)
 		}
@@ -375,6 +379,10 @@ func judgeUpdate(c updateCase) update {
 		return update{Action: actionFull}
 	}
 	if statusDiffers || planDiffers || tokenDiffers {
+		if c.Lost && !(statusDiffers && lessAccess) {
+			return update{Contested: true, Problem: problemf(v1alpha1.ReasonRefused,
+				"the gateway, or somebody there, keeps changing what was written to %s; it is written again at most every ten minutes", strings.Join(differs(c.Wish, c.Observed), ", "))}
+		}
 		return update{Action: actionFull}
 	}
 
@@ -386,6 +394,19 @@ func judgeUpdate(c updateCase) update {
 		return update{Action: actionFull, Foreign: true}
 	}
 	return update{}
+}
+
+// differs names the readable fields in which a subscription is not what a wish asks
+// for.
+func differs(w wish, s gateway.Subscription) []string {
+	var d []string
+	if w.Status != "" && w.Status != s.Status {
+		d = append(d, fieldStatus)
+	}
+	if w.Plan.Problem == nil && w.Plan.ID != s.SubscriptionPlanID {
+		d = append(d, fieldSubscriptionPlanID)
+	}
+	return d
 }
 
 func legacyProblem(plan, token bool) *problem {
@@ -406,42 +427,14 @@ func sameStamp(a, b time.Time) bool {
 	return a.Truncate(time.Millisecond).Equal(b.Truncate(time.Millisecond))
 }
 
-// A recreationCase is what is known when a deployed subscription is gone.
-type recreationCase struct {
-	Baseline *record.Baseline
-
-	// Endpoint and GatewayID of the gateway that was asked.
-	Endpoint, GatewayID string
-
-	// Accepted is the endpoint that was confirmed by annotation.
-	Accepted string
-
-	// Recent are how many times it was created again within the last hour.
-	Recent int
-
-	// SinceLast is the time since it was last created again.
-	SinceLast time.Duration
-}
-
-const (
-	// recreationsPerHour are how many times an hour a subscription that vanishes is
-	// created again without much ado.
-	recreationsPerHour = 3
-	// recreationPause is the pause between creations after that.
-	recreationPause = 10 * time.Minute
-)
-
-// judgeRecreation tells whether a subscription that is gone may be created again.
-func judgeRecreation(c recreationCase) *problem {
-	moved := c.Endpoint != c.Baseline.Endpoint && (c.GatewayID == "" || c.GatewayID != c.Baseline.GatewayID) ||
-		c.GatewayID != "" && c.Baseline.GatewayID != "" && c.GatewayID != c.Baseline.GatewayID
-	if moved && c.Accepted != c.Endpoint {
-		return problemf(v1alpha1.ReasonGatewayChanged,
-			"subscription %q was held at %s and is not at %s, to which the provider config now leads; point the config back, or confirm the new gateway by setting the config's annotation apiplatform.crossplane.io/accept-gateway to %s", c.Baseline.ID, c.Baseline.Endpoint, c.Endpoint, c.Endpoint)
+// judgeAbsence tells whether it proves anything that a subscription is not at the
+// gateway which was asked. One that never held it has nothing to say, so nothing
+// is created there, and nothing forgotten, until somebody confirms that it is the
+// right one.
+func judgeAbsence(b *record.Baseline, at target.Target) *problem {
+	if at.Accepted || at.Recorded(b.Endpoint, b.GatewayID) {
+		return nil
 	}
-	if c.Recent >= recreationsPerHour && c.SinceLast < recreationPause {
-		return problemf(v1alpha1.ReasonConflict,
-			"the subscription keeps vanishing from the gateway and was created again %d times within an hour: a control plane that owns the gateway removes what it does not know, or somebody deletes it; observe only, or find out who deletes it; it is tried again every ten minutes", recreationsPerHour)
-	}
-	return nil
+	return problemf(v1alpha1.ReasonGatewayChanged,
+		"subscription %q was held at %s and is not at %s, to which the provider config now leads; point the config back, or confirm the new gateway by setting the config's annotation apiplatform.crossplane.io/accept-gateway to %s", b.ID, b.Endpoint, at.Endpoint, at.Endpoint)
 }

@@ -68,12 +68,7 @@ func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription
 	got, err := e.gateway.GetSubscription(ctx, b.ID)
 	switch {
 	case gateway.IsNotFound(err):
-		accepted, err := e.accepted(ctx)
-		if err != nil {
-			return managed.ExternalObservation{}, err
-		}
-		// A gateway that never held it cannot prove that it is gone.
-		if p := judgeRecreation(recreationCase{Baseline: b, Endpoint: e.gateway.Endpoint().String(), GatewayID: e.gateway.GatewayID(), Accepted: accepted}); p != nil {
+		if p := judgeAbsence(b, e.at); p != nil {
 			return managed.ExternalObservation{}, p
 		}
 		return managed.ExternalObservation{}, nil

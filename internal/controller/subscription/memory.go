@@ -78,9 +78,6 @@ type memory struct {
 	// rewritten is when a foreign write was last answered.
 	rewritten time.Time
 
-	// recreated are when it was created again after it had vanished.
-	recreated []time.Time
-
 	// sentToLegacy is the generation, plan and token that were last sent to a gateway
 	// which cannot change them.
 	sentToLegacy string
@@ -92,20 +89,4 @@ type memory struct {
 	// published is the state of the connection Secret after it was last written or
 	// found to be right.
 	published string
-}
-
-// recentRecreations counts what happened within the last hour, and tells how long
-// ago the last one was.
-func (m *memory) recentRecreations(now time.Time) (n int, sinceLast time.Duration) {
-	var recent []time.Time
-	for _, t := range m.recreated {
-		if now.Sub(t) < time.Hour {
-			recent = append(recent, t)
-		}
-	}
-	m.recreated = recent
-	if len(recent) == 0 {
-		return 0, 0
-	}
-	return len(recent), now.Sub(recent[len(recent)-1])
 }

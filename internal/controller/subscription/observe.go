@@ -27,11 +27,12 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/contest"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
@@ -76,10 +77,13 @@ func (e *external) conclude(cr *v1alpha1.Subscription, err error) error {
 	}
 	if p.Reason == v1alpha1.ReasonGatewayUnavailable {
 		// Nothing was seen, so nothing is known: Ready keeps its last value.
-		cr.SetConditions(unverified(err))
+		conditions.Set(cr, conditions.Unknown(err))
 		return err
 	}
-	cr.SetConditions(notApplied(p), unready(p.Message))
+	conditions.Set(cr, unready(p)...)
+	if meta.WasDeleted(cr) {
+		conditions.Set(cr, xpv2.Deleting())
+	}
 	switch {
 	case kind.IsRefusal(err):
 		return err
@@ -126,7 +130,7 @@ func (e *external) attemptOpen() bool {
 // absent says that there is nothing, and that nothing shall be done about it.
 func (e *external) absent(cr *v1alpha1.Subscription, message string) managed.ExternalObservation {
 	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
-	cr.SetConditions(notApplied(&problem{Reason: v1alpha1.ReasonRefused, Message: message}), unready(message))
+	conditions.Set(cr, unready(&problem{Reason: v1alpha1.ReasonRefused, Message: message})...)
 	return managed.ExternalObservation{ResourceUpToDate: true}
 }
 
@@ -328,17 +332,13 @@ func (e *external) checkAgain(ctx context.Context, cr *v1alpha1.Subscription, go
 
 // observeVanished decides whether a subscription that is gone is created again.
 func (e *external) observeVanished(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
-	accepted, err := e.accepted(ctx)
-	if err != nil {
-		return managed.ExternalObservation{}, err
-	}
-	recent, sinceLast := e.memory.recentRecreations(e.now())
-	if p := judgeRecreation(recreationCase{
-		Baseline: e.baseline,
-		Endpoint: e.gateway.Endpoint().String(), GatewayID: e.gateway.GatewayID(), Accepted: accepted,
-		Recent: recent, SinceLast: sinceLast,
-	}); p != nil {
+	if p := judgeAbsence(e.baseline, e.at); p != nil {
 		return managed.ExternalObservation{}, p
+	}
+	if e.contests.Vanishes(cr.GetUID(), e.now()) {
+		c := conditions.Vanishes()
+		conditions.Set(cr, c)
+		return managed.ExternalObservation{}, kind.RefuseAtMost(problemf(v1alpha1.ReasonConflict, "%s", c.Message), contest.Pause)
 	}
 	if !e.policies.ShouldCreate() {
 		return e.absent(cr, "the subscription is gone from the gateway, and this object may not create it again: add Create to spec.managementPolicies, or delete this object"), nil
@@ -378,17 +378,21 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 	if e.tokenNow.state == tokenInForce {
 		cr.Status.AtProvider.Token = e.tokenNow.version
 	}
-	cr.SetConditions(tokenCondition(e.tokenNow, e.gateway.Generation() == connection.GenerationLegacy))
-	contested(cr, e.update.Contested)
+	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeDrifted)
+	conditions.Set(cr, tokenCondition(e.tokenNow, e.gateway.Generation() == connection.GenerationLegacy))
 
-	if e.update.Action == actionNone && e.update.Problem == nil {
-		if !e.update.Contested {
-			cr.Status.AtProvider.UpdatedAt = microTime(got.UpdatedAt)
-		}
-		cr.SetConditions(applied(), xpv2.Available())
-		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+	if e.update.Action != actionNone || e.update.Problem != nil {
+		return managed.ExternalObservation{ResourceExists: true, Diff: strings.Join(e.differences(), ", ")}, nil
 	}
-	return managed.ExternalObservation{ResourceExists: true, Diff: e.diff()}, nil
+	if e.update.Contested {
+		conditions.Set(cr, foreignWrites())
+	} else {
+		conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeContested)
+		e.contests.Settled(cr.GetUID())
+		cr.Status.AtProvider.UpdatedAt = microTime(got.UpdatedAt)
+	}
+	conditions.Set(cr, conditions.Applied(""), xpv2.Available())
+	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 }
 
 // updateCase is what is known of a subscription that is held and exists.
@@ -402,8 +406,9 @@ func (e *external) updateCase(cr *v1alpha1.Subscription, known time.Time) update
 		TokenProblem:   e.tokenNow.problem,
 		KnownStamp:     known,
 		PlanPendingFor: now.Sub(e.memory.planPending),
-		Rewritten:      !e.memory.rewritten.IsZero() && now.Sub(e.memory.rewritten) < recreationPause,
+		Rewritten:      !e.memory.rewritten.IsZero() && now.Sub(e.memory.rewritten) < contest.Pause,
 		Legacy:         e.gateway.Generation() == connection.GenerationLegacy,
+		Lost:           e.contests.Lost(cr.GetUID(), cr.GetGeneration(), differs(e.wish, *e.observed), e.now()),
 		SentAlready:    e.memory.sentToLegacy != "" && e.memory.sentToLegacy == e.legacyKey(cr),
 	}
 }
@@ -413,32 +418,24 @@ func (e *external) drift(cr *v1alpha1.Subscription) (managed.ExternalObservation
 	if e.observed != nil {
 		cr.Status.AtProvider.UpdatedAt = microTime(e.observed.UpdatedAt)
 	}
-	cr.SetConditions(xpv2.Available(), applied())
-	if d := e.diff(); d != "" {
-		cr.SetConditions(condition(v1alpha1.TypeDrifted, corev1.ConditionTrue, reasonDiffers, "the subscription at the gateway differs from the spec, and spec.managementPolicies does not allow to change it: "+d))
+	d := e.differences()
+	conditions.Set(cr, xpv2.Available(), conditions.Drifted(d))
+	if len(d) == 0 {
+		conditions.Set(cr, conditions.Applied(""))
 	} else {
-		cr.SetConditions(condition(v1alpha1.TypeDrifted, corev1.ConditionFalse, reasonEqual, ""))
+		conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeApplied)
 	}
 	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 }
 
-// diff names the fields in which the subscription differs from the spec. It knows
-// no token.
-func (e *external) diff() string {
-	var d []string
-	if e.wish.Status != "" && e.wish.Status != e.observed.Status {
-		d = append(d, fmt.Sprintf("status is %q and should be %q", e.observed.Status, e.wish.Status))
+// differences name the fields in which the subscription is, or may be, not what
+// the spec asks for.
+func (e *external) differences() []string {
+	d := differs(e.wish, *e.observed)
+	if e.tokenNow.state == tokenChanged || e.tokenNow.state == tokenUnknown || e.update.Foreign {
+		d = append(d, "subscriptionToken")
 	}
-	if e.wish.Plan.Problem == nil && e.wish.Plan.ID != e.observed.SubscriptionPlanID {
-		d = append(d, fmt.Sprintf("subscriptionPlanId is %q and should be %q", e.observed.SubscriptionPlanID, e.wish.Plan.ID))
-	}
-	if e.tokenNow.state == tokenChanged || e.tokenNow.state == tokenUnknown {
-		d = append(d, "the token was changed or is not known to be in force")
-	}
-	if e.update.Foreign {
-		d = append(d, "somebody else wrote it")
-	}
-	return strings.Join(d, "; ")
+	return d
 }
 
 // report what the gateway says in status.

@@ -30,6 +30,7 @@ import (
 	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -60,20 +61,23 @@ const (
 
 // Setup adds the controller of Subscriptions to a manager, once their CRD is there.
 func Setup(mgr ctrl.Manager, o kind.Options) error {
-	c := &controller{memories: newMemories(), claims: &ownership.Claims{}}
+	c := newController()
 	kube := mgr.GetClient()
 	k := &kind.Kind[*v1alpha1.Subscription]{
 		GroupVersionKind: v1alpha1.SubscriptionGroupVersionKind,
 		New:              func() *v1alpha1.Subscription { return &v1alpha1.Subscription{} },
 		NewList:          func() resource.ManagedList { return &v1alpha1.SubscriptionList{} },
-		Client:           c.connect,
-		Holds:            holds,
-		Secrets:          secrets,
-		Causes:           func(ctx context.Context, cr *v1alpha1.Subscription) string { return causes(ctx, kube, cr) },
-		Guard:            c.guard,
+		Client: func(ctx context.Context, cr *v1alpha1.Subscription, env kind.Environment) (managed.TypedExternalClient[*v1alpha1.Subscription], error) {
+			return c.connect(ctx, cr, env)
+		},
+		Holds:   holds,
+		Secrets: secrets,
+		Causes:  func(ctx context.Context, cr *v1alpha1.Subscription) string { return causes(ctx, kube, cr) },
+		Guard:   c.guard,
 		Forget: func(uid string) {
 			c.memories.forget(uid)
 			c.claims.ReleaseAll(types.UID(uid))
+			c.contests.Forget(types.UID(uid))
 		},
 		Index: index,
 	}
@@ -87,6 +91,10 @@ func Setup(mgr ctrl.Manager, o kind.Options) error {
 		b.Watches(&v1alpha1.SubscriptionPlan{}, referrers(indexPlan), builder.WithPredicates(kind.ReferenceChanged()))
 	}
 	return k.SetupGated(mgr, o)
+}
+
+func newController() *controller {
+	return &controller{memories: newMemories(), claims: &ownership.Claims{}}
 }
 
 func index(ctx context.Context, indexer client.FieldIndexer) error {
@@ -189,13 +197,16 @@ func causes(ctx context.Context, kube client.Reader, cr *v1alpha1.Subscription) 
 // was refused: if its status was changed at the gateway, or the subscription
 // vanished, it is reconciled now.
 func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env kind.Environment) (bool, error) {
-	e := c.external(cr, env)
+	e, err := c.connect(ctx, cr, env)
+	if err != nil {
+		return false, err
+	}
 	if err := e.read(cr); err != nil || e.baseline == nil {
 		return false, err
 	}
 	got, err := e.gateway.GetSubscription(ctx, e.baseline.ID)
 	if gateway.IsNotFound(err) {
-		return true, nil
+		return !c.contests.Vanishes(cr.GetUID(), e.now()), nil
 	}
 	if err != nil {
 		return false, err

@@ -26,6 +26,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 )
 
@@ -41,6 +42,9 @@ func (e *external) apply(ctx context.Context, cr *v1alpha1.Subscription) error {
 	case actionStatus:
 		return e.putStatus(ctx, cr, e.update.Problem)
 	case actionNone:
+	}
+	if e.update.Contested {
+		conditions.Set(cr, conditions.Contested(differs(e.wish, *e.observed)))
 	}
 	if e.update.Problem == nil {
 		return nil
@@ -66,7 +70,7 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 			// What was decided without knowing this is decided anew.
 			e.update = judgeUpdate(e.updateCase(cr, stampOf(cr)))
 			if e.update.Action != actionFull {
-				cr.SetConditions(tokenCondition(e.tokenNow, true))
+				conditions.Set(cr, tokenCondition(e.tokenNow, true))
 				return e.apply(ctx, cr)
 			}
 		}
@@ -82,6 +86,9 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 			return e.putStatus(ctx, cr, problemOf(err))
 		}
 		return err
+	}
+	if d := differs(e.wish, *e.observed); len(d) > 0 {
+		e.contests.Wrote(cr.GetUID(), cr.GetGeneration(), d, e.now())
 	}
 	if e.update.Foreign {
 		e.memory.rewritten = e.now()
@@ -99,7 +106,8 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 		return err
 	}
 	e.reportWritten(cr, answer)
-	cr.SetConditions(applied(), xpv2.Available())
+	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeContested)
+	conditions.Set(cr, conditions.Applied(""), xpv2.Available())
 	return nil
 }
 
@@ -143,7 +151,7 @@ func (e *external) applied(ctx context.Context, cr *v1alpha1.Subscription, t tok
 		cr.Status.AtProvider.HandledRotation = cr.GetAnnotations()[v1alpha1.AnnotationRotateToken]
 	}
 	t.state = tokenInForce
-	cr.SetConditions(tokenCondition(t, false))
+	conditions.Set(cr, tokenCondition(t, false))
 	if rotated {
 		e.recorder.Event(cr, event.Normal("TokenRotated", "The gateway accepts the new token and no longer the old one"))
 	}
