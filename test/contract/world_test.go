@@ -73,6 +73,9 @@ type world struct {
 
 	// inPlace is true if the gateway can change plan and token in place.
 	inPlace bool
+
+	// configure changes the options of the providers that are started. Optional.
+	configure func(o *controller.Options)
 }
 
 // inBoth runs a test in a world of each generation.
@@ -122,6 +125,11 @@ func newWorld(t *testing.T, o emulator.Options) *world {
 			w.dump()
 		}
 		w.stop()
+		// A gateway takes a correlation ID for the identity of a change, and drops the
+		// second change under one ID: the provider never sends any.
+		if n := gw.Count(emulator.Match{Where: func(r emulator.Request) bool { return r.CorrelationIDGiven }}); n > 0 {
+			t.Errorf("%d requests had a correlation ID", n)
+		}
 	})
 	return w
 }
@@ -130,7 +138,7 @@ func newWorld(t *testing.T, o emulator.Options) *world {
 func (w *world) start(namespaces ...string) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	mgr, err := controller.NewManager(ctx, shared.plane.RESTConfig(), controller.Options{
+	o := controller.Options{
 		Poll:                   poll,
 		Resync:                 time.Hour,
 		MinPoll:                time.Second,
@@ -143,7 +151,11 @@ func (w *world) start(namespaces ...string) {
 		Logger:                 logr.Discard(),
 		Registerer:             prometheus.NewRegistry(),
 		SkipNameValidation:     true,
-	})
+	}
+	if w.configure != nil {
+		w.configure(&o)
+	}
+	mgr, err := controller.NewManager(ctx, shared.plane.RESTConfig(), o)
 	if err != nil {
 		cancel()
 		w.t.Fatal(err)
@@ -159,6 +171,18 @@ func (w *world) start(namespaces ...string) {
 		cancel()
 		<-done
 	}
+}
+
+// reconfigure restarts the provider with other options, for the given namespaces
+// or its own.
+func (w *world) reconfigure(configure func(o *controller.Options), namespaces ...string) {
+	w.t.Helper()
+	w.stop()
+	w.configure = configure
+	if len(namespaces) == 0 {
+		namespaces = []string{w.ns}
+	}
+	w.start(namespaces...)
 }
 
 // restart the provider.
