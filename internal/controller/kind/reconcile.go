@@ -108,12 +108,12 @@ func (r *reconciler[T]) next(mg T, causes string, res reconcile.Result, p *pass)
 	if errors.As(p.err, &refused) && !meta.WasDeleted(mg) {
 		r.requeues.forget(uid)
 		wait := r.holds.refuse(uid, causes, r.clock.Now(), refused.atMost)
-		return reconcile.Result{RequeueAfter: r.untilNextLook(wait)}
+		return reconcile.Result{RequeueAfter: soon(r.untilNextLook(wait))}
 	}
 	if p.err != nil {
 		r.requeues.forget(uid)
 		if d, ok := retryAfter(p.err); ok {
-			return reconcile.Result{RequeueAfter: jitter(d, 0.1)}
+			return reconcile.Result{RequeueAfter: soon(jitter(d, 0.1))}
 		}
 		return reconcile.Result{RequeueAfter: r.failures.next(uid)}
 	}
@@ -125,6 +125,10 @@ func (r *reconciler[T]) next(mg T, causes string, res reconcile.Result, p *pass)
 	r.requeues.forget(uid)
 	return res
 }
+
+// soon is a duration, or the shortest there is: the work queue takes none at all
+// for never.
+func soon(d time.Duration) time.Duration { return max(d, time.Millisecond) }
 
 // untilNextLook is how long to wait while a managed resource is left alone: until
 // that ends, or until the guard is due.
