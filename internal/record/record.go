@@ -61,12 +61,14 @@ type Attempt struct {
 	// Endpoint that was asked.
 	Endpoint string `json:"endpoint,omitempty"`
 
-	APIID                 string   `json:"apiId,omitempty"`
-	ApplicationID         string   `json:"applicationId,omitempty"`
-	PlanID                string   `json:"planId,omitempty"`
-	BillingCustomerID     string   `json:"billingCustomerId,omitempty"`
-	BillingSubscriptionID string   `json:"billingSubscriptionId,omitempty"`
-	Known                 []string `json:"known,omitempty"`
+	APIID                 string `json:"apiId,omitempty"`
+	ApplicationID         string `json:"applicationId,omitempty"`
+	PlanID                string `json:"planId,omitempty"`
+	BillingCustomerID     string `json:"billingCustomerId,omitempty"`
+	BillingSubscriptionID string `json:"billingSubscriptionId,omitempty"`
+	// Known are the IDs that were there before and look like it. It is nil, and not
+	// empty, where the gateway was known not to choose IDs.
+	Known []string `json:"known,omitzero"`
 
 	Outcome Outcome `json:"outcome,omitempty"`
 }

@@ -127,7 +127,7 @@ func (e *external) knownIDs(ctx context.Context, cr *v1alpha1.Subscription) ([]s
 	if err != nil {
 		return nil, err
 	}
-	var ids []string
+	ids := []string{}
 	var newest time.Time
 	for _, s := range listed {
 		if !held(s.ID) {

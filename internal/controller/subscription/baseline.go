@@ -39,16 +39,36 @@ func operatorAnnotations() []string {
 	}
 }
 
-// baselineFor records that a managed resource holds a subscription.
-func (e *external) baselineFor(s *gateway.Subscription) record.Baseline {
+// baselineFor records that a managed resource holds a subscription, which has the
+// given immutable fields.
+func (e *external) baselineFor(s *gateway.Subscription, fields map[string]string) record.Baseline {
 	return record.Baseline{
 		ID:            s.ID,
 		Endpoint:      e.gateway.Endpoint().String(),
 		GatewayID:     s.GatewayID,
 		APIInternalID: s.APIID,
-		Fields:        present(e.wish.fields()),
+		Fields:        present(fields),
 		PlanChoice:    e.wish.Plan.Choice,
 	}
+}
+
+// attempted are the immutable fields that the open attempt asked for. What was
+// edited since is an edit of what was created.
+func (e *external) attempted(cr *v1alpha1.Subscription) map[string]string {
+	if e.baseline != nil {
+		return e.baseline.Fields
+	}
+	a := e.attempt
+	f := map[string]string{
+		fieldAPIID:                 a.APIID,
+		fieldApplicationID:         a.ApplicationID,
+		fieldBillingCustomerID:     a.BillingCustomerID,
+		fieldBillingSubscriptionID: a.BillingSubscriptionID,
+	}
+	if a.AskedID != string(cr.GetUID()) && (!a.Preset || value(cr.Spec.ForProvider.ExternalRefID) == a.AskedID) {
+		f[fieldExternalRefID] = a.AskedID
+	}
+	return present(f)
 }
 
 // present are the fields that have a value.
@@ -60,6 +80,12 @@ func present(fields map[string]string) map[string]string {
 		}
 	}
 	return p
+}
+
+// leavesStatus tells whether an absent status means to leave it as it is: that of
+// a subscription which was imported.
+func leavesStatus(b *record.Baseline) bool {
+	return b != nil && slices.Contains(b.LateInitialized, fieldStatus)
 }
 
 // lateInitialize fills what a spec leaves open from the gateway, and returns the
@@ -83,7 +109,6 @@ func lateInitialize(cr *v1alpha1.Subscription, s *gateway.Subscription) []string
 	if p.Status == nil && slices.Contains(known, s.Status) {
 		status := v1alpha1.SubscriptionStatusValue(s.Status)
 		p.Status = &status
-		filled = append(filled, fieldStatus)
 	}
 	return filled
 }

@@ -42,6 +42,9 @@ type controller struct {
 	memories *memories
 	claims   *ownership.Claims
 	contests contest.Contests
+
+	// started is when this process began.
+	started time.Time
 }
 
 // connect returns the external client for one pass over a Subscription.
@@ -86,6 +89,9 @@ type external struct {
 	// about it.
 	observed *gateway.Subscription
 	update   update
+
+	// lastStatus is the status a subscription that vanished was last seen with.
+	lastStatus string
 
 	// recovered is what an earlier attempt created, if its answer was lost.
 	recovered *gateway.Subscription

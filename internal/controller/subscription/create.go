@@ -17,6 +17,7 @@ limitations under the License.
 package subscription
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
@@ -44,68 +46,83 @@ func (e *external) Create(ctx context.Context, cr *v1alpha1.Subscription) (manag
 func (e *external) create(ctx context.Context, cr *v1alpha1.Subscription) error {
 	if e.recovered != nil {
 		if !e.claims.Reserve(cr.GetUID(), e.holding(e.recovered.ID, e.recovered.APIID)) {
-			return e.conflict()
+			return e.conflict(cr)
 		}
 		e.gateway.LearnFromCreate(e.attempt.AskedID, e.recovered)
 		// Which token the lost create carried is not known; an update will tell.
-		e.hold(cr, e.recovered, v1alpha1.OriginCreated, nil)
+		e.hold(cr, e.recovered, e.attempted(cr), v1alpha1.OriginCreated, nil)
 		return nil
 	}
+	sent, err := e.post(ctx, cr)
+	if err != nil && !sent && !e.unanswered {
+		// Nothing was ever sent, so nothing can turn up later that would be ours.
+		e.closeAttempt(cr)
+	}
+	return err
+}
 
+// post asks the gateway for a subscription, and tells whether it got so far.
+func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bool, err error) {
 	asked := e.holding(e.attempt.AskedID, "")
 	others, err := e.othersHolding(ctx, cr, asked)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if len(others) > 0 || !e.claims.Reserve(cr.GetUID(), asked) {
-		return e.conflict()
+		return false, e.conflict(cr)
 	}
-	release, err := e.takeTurn(cr)
-	if err != nil {
-		return err
+	if err := e.takeTurn(ctx, cr); err != nil {
+		return false, err
 	}
-	defer release()
 
 	t, err := e.current(ctx, cr, e.tokenNow)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if t.problem != nil {
-		return t.problem
+		return false, t.problem
 	}
 	e.tokenNow = t
 
 	state, err := e.conflictState(ctx, cr)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if e.wish.ExternalRefID != "" && e.memory.conflict != "" && e.memory.conflict == state {
 		// Nothing changed since the gateway refused this very create.
-		return e.conflict()
+		return false, e.conflict(cr)
 	}
 
 	answer, err := e.gateway.CreateSubscription(ctx, e.request())
 	if gateway.IsConflict(err) {
 		e.memory.conflict = state
-		return e.adopt(ctx, cr)
+		return true, e.adopt(ctx, cr)
 	}
 	if err != nil {
 		if !gateway.MayHaveBeenApplied(err) {
-			e.claims.Release(cr.GetUID(), asked)
 			e.closeAttempt(cr)
 		}
-		return err
+		return true, err
 	}
-	e.claims.Reserve(cr.GetUID(), e.holding(answer.ID, answer.APIID))
-	e.hold(cr, answer, v1alpha1.OriginCreated, &t)
-	return nil
+	e.created(cr, answer)
+	return true, nil
+}
+
+// created records what a create of our own was answered with.
+func (e *external) created(cr *v1alpha1.Subscription, s *gateway.Subscription) {
+	e.claims.Reserve(cr.GetUID(), e.holding(s.ID, s.APIID))
+	if s.ID != e.attempt.AskedID {
+		e.claims.Release(cr.GetUID(), e.holding(e.attempt.AskedID, ""))
+	}
+	e.hold(cr, s, e.wish.fields(), v1alpha1.OriginCreated, &e.tokenNow)
 }
 
 // request is the create the wish asks for.
 func (e *external) request() gateway.SubscriptionCreate {
 	status := e.wish.Status
 	if status == "" {
-		status = gateway.SubscriptionActive
+		// What is created again stays as it was last seen.
+		status = cmp.Or(e.lastStatus, gateway.SubscriptionActive)
 	}
 	return gateway.SubscriptionCreate{
 		ExternalRefID:         e.attempt.AskedID,
@@ -121,12 +138,12 @@ func (e *external) request() gateway.SubscriptionCreate {
 
 // hold records that a managed resource holds a subscription, in the annotations
 // that are stored together with the end of the create.
-func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, origin v1alpha1.Origin, t *token) {
+func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, fields map[string]string, origin v1alpha1.Origin, t *token) {
 	if e.baseline != nil {
 		e.contests.Recreated(cr.GetUID(), e.now())
 		e.recorder.Event(cr, event.Warning("Recreated", fmt.Errorf("the subscription %q had vanished from the gateway and was created again as %q", e.baseline.ID, s.ID)))
 	}
-	b := e.baselineFor(s)
+	b := e.baselineFor(s, fields)
 	if e.baseline != nil {
 		b.LateInitialized = e.baseline.LateInitialized
 	}
@@ -134,26 +151,28 @@ func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, orig
 	meta.SetExternalName(cr, s.ID)
 	meta.RemoveAnnotations(cr, v1alpha1.AnnotationCreateAttempt, v1alpha1.AnnotationTokenMemory)
 	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{Origin: origin}
+	e.memory.token, e.memory.conflict = nil, ""
 	if t != nil {
 		remember(cr, t.version)
 		e.memory.token = e.memories.mac(t.value)
-		// Whatever rotation was asked for before there was a token is done.
-		cr.Status.AtProvider.HandledRotation = cr.GetAnnotations()[v1alpha1.AnnotationRotateToken]
-	} else {
-		e.memory.token = nil
 	}
-	e.memory.conflict = ""
 }
 
-// closeAttempt records that an attempt is known to have created nothing.
+// closeAttempt records that an attempt is known to have created nothing, and lets
+// go of what was claimed for it.
 func (e *external) closeAttempt(cr *v1alpha1.Subscription) {
+	e.claims.ReleaseAll(cr.GetUID())
 	e.attempt.Outcome = record.Refused
 	record.WriteAttempt(cr, *e.attempt)
 }
 
 // conflict says that the ID or the token is taken. It does not say which, nor by
 // whom: the gateway's answer does not reliably tell, and it is nobody's business.
-func (e *external) conflict() *problem {
+func (e *external) conflict(cr *v1alpha1.Subscription) *problem {
+	if cr.Spec.AdoptionPolicy == v1alpha1.SubscriptionAdoptNever {
+		return problemf(v1alpha1.ReasonAdoptionRefused,
+			"the ID %q or the token is taken at the gateway, and spec.adoptionPolicy is Never; choose another spec.forProvider.externalRefId or another token, or allow adoption", e.attempt.AskedID)
+	}
 	return problemf(v1alpha1.ReasonConflict,
 		"the ID %q or the token is taken at the gateway, and what has it cannot be shown to be this object's; choose another spec.forProvider.externalRefId or another token, or name the subscription to hold in the annotation crossplane.io/external-name", e.attempt.AskedID)
 }
@@ -196,28 +215,53 @@ func (e *external) inTheWay(ctx context.Context) ([]gateway.Subscription, bool, 
 
 // takeTurn lets one create per API and application be under way at a time where
 // the gateway may choose the ID: otherwise it could not be told whose result is
-// whose if answers are lost.
-func (e *external) takeTurn(cr *v1alpha1.Subscription) (func(), error) {
+// whose if answers are lost. The turn ends when the attempt does.
+func (e *external) takeTurn(ctx context.Context, cr *v1alpha1.Subscription) error {
 	if e.gateway.Generation() == connection.GenerationInPlace {
-		return func() {}, nil
+		return nil
 	}
-	turn := ownership.Holding{ID: "create/" + e.wish.APIID + "/" + e.wish.ApplicationID, Endpoint: e.gateway.Endpoint().String()}
-	if !e.claims.Reserve(cr.GetUID(), turn) {
-		return nil, kind.After(errors.New("waiting for another subscription of the same application to the same API to be created"), turnPause)
+	turn := turnOf(e.attempt)
+	before, err := e.attemptsBefore(ctx, cr, turn)
+	if err != nil {
+		return err
 	}
-	return func() {
-		if e.attempt.Outcome != record.Open || meta.GetExternalName(cr) != "" {
-			e.claims.Release(cr.GetUID(), turn)
-		}
-	}, nil
+	if before || !e.claims.Reserve(cr.GetUID(), turn) {
+		return kind.After(errors.New("waiting for another subscription of the same application to the same API to be created"), turnPause)
+	}
+	return nil
 }
+
+// attemptsBefore tells whether an earlier process left an attempt open that asks
+// for the same, and that has not been looked into yet.
+func (e *external) attemptsBefore(ctx context.Context, cr *v1alpha1.Subscription, turn ownership.Holding) (bool, error) {
+	if e.now().Sub(e.started) > turnPatience {
+		return false, nil
+	}
+	l := &v1alpha1.SubscriptionList{}
+	if err := e.kube.List(ctx, l, client.MatchingFields{indexAttempt: turn.ID}); err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(l.Items, func(o v1alpha1.Subscription) bool {
+		a, err := record.ReadAttempt(&o)
+		return err == nil && a != nil && a.Endpoint == turn.Endpoint && o.GetUID() != cr.GetUID() &&
+			meta.GetExternalCreatePending(&o).Before(e.started.Truncate(time.Second)) && !meta.IsPaused(&o)
+	}), nil
+}
+
+// turnOf is what an attempt waits for its turn for.
+func turnOf(a *record.Attempt) ownership.Holding {
+	return ownership.Holding{ID: "create/" + a.APIID + "/" + a.ApplicationID, Endpoint: a.Endpoint}
+}
+
+// turnPatience is how long after a start attempts of an earlier process are waited
+// for: one that nobody can look into must not stop all others.
+const turnPatience = 2 * time.Minute
 
 // turnPause is how soon a create that has to wait for another one is tried again.
 const turnPause = 250 * time.Millisecond
 
 // adopt what stands in the way of a create, if it is provably ours to take.
 func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription) error {
-	asked := e.holding(e.attempt.AskedID, "")
 	if e.unanswered {
 		// The refusal may be the echo of an earlier create of our own.
 		found, err := e.look(ctx, cr, e.attempt)
@@ -226,7 +270,7 @@ func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription) error {
 		}
 		if found != nil && e.claims.Reserve(cr.GetUID(), e.holding(found.ID, found.APIID)) {
 			e.gateway.LearnFromCreate(e.attempt.AskedID, found)
-			e.hold(cr, found, v1alpha1.OriginCreated, nil)
+			e.hold(cr, found, e.attempted(cr), v1alpha1.OriginCreated, nil)
 			return nil
 		}
 	}
@@ -251,15 +295,8 @@ func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription) error {
 	})
 	if candidate == nil || !e.claims.Reserve(cr.GetUID(), e.holding(candidate.ID, candidate.APIID)) {
 		e.memory.conflict = e.conflictKey(cr, listed, exists)
-		if !exists {
-			e.claims.Release(cr.GetUID(), asked)
-		}
-		p := e.conflict()
-		if cr.Spec.AdoptionPolicy == v1alpha1.SubscriptionAdoptNever {
-			p.Reason = v1alpha1.ReasonAdoptionRefused
-			p.Message += "; spec.adoptionPolicy is Never"
-		}
-		return p
+		e.closeAttempt(cr)
+		return e.conflict(cr)
 	}
 	if needsProof {
 		if err := e.prove(ctx, cr, candidate); err != nil {
@@ -271,7 +308,7 @@ func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription) error {
 	if needsProof {
 		t = &e.tokenNow
 	}
-	e.hold(cr, candidate, v1alpha1.OriginAdopted, t)
+	e.hold(cr, candidate, e.wish.fields(), v1alpha1.OriginAdopted, t)
 	return nil
 }
 
@@ -288,8 +325,8 @@ func (e *external) prove(ctx context.Context, cr *v1alpha1.Subscription, candida
 		return nil
 	}
 	if refuses(err) || gateway.IsNotFound(err) {
-		e.claims.Release(cr.GetUID(), e.holding(candidate.ID, candidate.APIID))
-		return e.conflict()
+		e.closeAttempt(cr)
+		return e.conflict(cr)
 	}
 	return err
 }
@@ -303,8 +340,7 @@ func (e *external) probeGeneration(ctx context.Context, cr *v1alpha1.Subscriptio
 	answer, err := e.gateway.CreateSubscription(ctx, probe)
 	switch {
 	case err == nil:
-		e.claims.Reserve(cr.GetUID(), e.holding(answer.ID, answer.APIID))
-		e.hold(cr, answer, v1alpha1.OriginCreated, &e.tokenNow)
+		e.created(cr, answer)
 		return true, nil
 	case gateway.IsConflict(err):
 		e.gateway.Learn(connection.GenerationLegacy)

@@ -158,7 +158,8 @@ func describes(w wish, s gateway.Subscription) bool {
 // what was absent before, is listed under the attempt's API, equals what was
 // asked for in every readable field, and is held by nobody else can be it. Where
 // the gateway may have chosen the ID there can be several such, of which none is
-// guessed at.
+// guessed at; and where it was not recorded what was there before, only the
+// asked-for ID counts.
 func judgeAttempt(a *record.Attempt, listed []gateway.Subscription, inPlace bool, held func(id string) bool) (*gateway.Subscription, *problem) {
 	equal := func(s gateway.Subscription) bool {
 		return strings.TrimSpace(s.ApplicationID) == a.ApplicationID &&
@@ -175,7 +176,7 @@ func judgeAttempt(a *record.Attempt, listed []gateway.Subscription, inPlace bool
 			if a.AbsentBefore {
 				return &listed[i], nil
 			}
-		case !inPlace && !wasKnown(a, s):
+		case !inPlace && a.Known != nil && !wasKnown(a, s):
 			candidates = append(candidates, &listed[i])
 		}
 	}

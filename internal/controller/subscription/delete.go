@@ -95,6 +95,10 @@ func (e *external) observeDeletedAttempt(ctx context.Context, cr *v1alpha1.Subsc
 	if e.attempt == nil || e.attempt.Outcome != record.Open {
 		return managed.ExternalObservation{}, nil
 	}
+	if e.attempt.Endpoint != e.at.Endpoint {
+		e.recorder.Event(cr, event.Warning("LeftBehind", fmt.Errorf("this object is deleted, and %s did not answer whether it had created subscription %q for it; the provider config no longer leads there", e.attempt.Endpoint, e.attempt.AskedID)))
+		return managed.ExternalObservation{}, nil
+	}
 	for range 2 {
 		found, err := e.look(ctx, cr, e.attempt)
 		var ambiguous *problem

@@ -49,6 +49,10 @@ func (e *external) observe(ctx context.Context, cr *v1alpha1.Subscription) (mana
 	if err := e.read(cr); err != nil {
 		return managed.ExternalObservation{}, err
 	}
+	if !e.attemptOpen() {
+		// What was claimed in an earlier pass is recorded by now, or came to nothing.
+		e.claims.ReleaseAll(cr.GetUID())
+	}
 	if meta.WasDeleted(cr) {
 		return e.observeDeleted(ctx, cr)
 	}
@@ -107,19 +111,33 @@ func (e *external) observeUndeployed(ctx context.Context, cr *v1alpha1.Subscript
 		return managed.ExternalObservation{}, e.wish.APIProblem
 	}
 
-	if name := meta.GetExternalName(cr); name != "" || e.policies.ShouldOnlyObserve() && cr.Spec.ForProvider.ExternalRefID != nil {
-		got, err := e.gateway.GetSubscription(ctx, id)
-		if err == nil && !(e.attemptOpen() && e.attempt.AskedID == id) {
-			return e.observeImport(ctx, cr, got)
-		}
-		if err != nil && !gateway.IsNotFound(err) {
+	if meta.GetExternalName(cr) != "" || !e.policies.ShouldCreate() && cr.Spec.ForProvider.ExternalRefID != nil {
+		there, err := e.there(ctx, id)
+		if err != nil {
 			return managed.ExternalObservation{}, err
+		}
+		if there && !(e.attemptOpen() && e.attempt.AskedID == id) {
+			return e.observeImport(ctx, cr, id)
 		}
 	}
 	if !e.policies.ShouldCreate() {
-		return e.absent(cr, "this object may not create a subscription, and there is none it could hold: name an existing one in the annotation crossplane.io/external-name, or add Create to spec.managementPolicies"), nil
+		return e.absent(cr, "this object may not create a subscription, and names none that it could hold: name an existing one in the annotation crossplane.io/external-name, or add Create to spec.managementPolicies"), nil
 	}
 	return e.observeAbsent(ctx, cr)
+}
+
+// there tells whether a named subscription is to be checked for an import. Where
+// it would be created if it is absent, the gateway has to tell; otherwise a
+// missing one must look like one that does not fit.
+func (e *external) there(ctx context.Context, id string) (bool, error) {
+	if !e.policies.ShouldCreate() {
+		return true, nil
+	}
+	_, err := e.gateway.GetSubscription(ctx, id)
+	if gateway.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // attemptOpen tells whether an earlier create at this gateway may have succeeded.
@@ -204,7 +222,7 @@ func (e *external) publishBeforeCreate(ctx context.Context, cr *v1alpha1.Subscri
 
 // observeImport checks whether a subscription that is there is the one the spec
 // describes, and if so holds it from now on.
-func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) (managed.ExternalObservation, error) {
+func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription, id string) (managed.ExternalObservation, error) {
 	listed, err := e.gateway.ListSubscriptions(ctx, gateway.SubscriptionFilter{APIID: e.wish.APIID})
 	if gateway.IsAPIMissing(err) {
 		return managed.ExternalObservation{}, problemf(v1alpha1.ReasonAPIMissing, "the gateway does not know API %q; waiting for it", e.wish.APIID)
@@ -212,7 +230,7 @@ func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription,
 	if err != nil {
 		return managed.ExternalObservation{}, err
 	}
-	s, p := judgeImport(e.wish, got.ID, listed)
+	s, p := judgeImport(e.wish, id, listed)
 	if p != nil {
 		cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
 		return managed.ExternalObservation{}, p
@@ -224,7 +242,7 @@ func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription,
 	}
 	if len(others) > 0 || !e.claims.Reserve(cr.GetUID(), h) {
 		// The same words as for one that is missing or does not fit.
-		_, p := judgeImport(e.wish, got.ID, nil)
+		_, p := judgeImport(e.wish, id, nil)
 		cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
 		return managed.ExternalObservation{}, p
 	}
@@ -236,7 +254,7 @@ func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription,
 		return e.drift(cr)
 	}
 
-	b := e.baselineFor(s)
+	b := e.baselineFor(s, e.wish.fields())
 	late := false
 	if e.policies.ShouldLateInitialize() {
 		b.LateInitialized = lateInitialize(cr, s)
@@ -247,6 +265,8 @@ func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription,
 	} else if e.wish.Plan.ID == "" && e.wish.Plan.Problem == nil && s.SubscriptionPlanID != "" {
 		e.recorder.Event(cr, event.Normal("PlanCleared", "The spec names no plan, so the plan the imported subscription has is taken away"))
 	}
+	// An import leaves a status that its spec does not mention as it is.
+	b.LateInitialized = append(b.LateInitialized, fieldStatus)
 	if late {
 		// The runtime stores the filled fields, and the baseline with them.
 		record.WriteBaseline(cr, b)
@@ -343,6 +363,7 @@ func (e *external) observeVanished(ctx context.Context, cr *v1alpha1.Subscriptio
 	if !e.policies.ShouldCreate() {
 		return e.absent(cr, "the subscription is gone from the gateway, and this object may not create it again: add Create to spec.managementPolicies, or delete this object"), nil
 	}
+	e.lastStatus = cr.Status.AtProvider.Status
 	// What was held comes back, not an edit that would be refused if it were there.
 	e.wish = e.wish.held(e.baseline)
 	return e.observeAbsent(ctx, cr)
@@ -351,6 +372,10 @@ func (e *external) observeVanished(ctx context.Context, cr *v1alpha1.Subscriptio
 // judge what is to be done about a subscription that is held and exists.
 func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) (managed.ExternalObservation, error) {
 	e.observed = got
+	if got.ID == got.ExternalRefID {
+		// Only an in-place gateway reports the ID it was asked for.
+		e.gateway.Learn(connection.GenerationInPlace)
+	}
 	known := stampOf(cr)
 	var err error
 	if e.tokenNow, err = e.token(ctx, cr, true); err != nil {
@@ -366,23 +391,20 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 
 	e.report(ctx, cr, got)
 	cr.Status.Deployed = true
-	if cr.Status.AtProvider.Origin == "" && created(cr) {
-		cr.Status.AtProvider.Origin = v1alpha1.OriginCreated
-	}
 	if !e.policies.ShouldUpdate() {
 		return e.drift(cr)
-	}
-	if err := e.publishDeployed(ctx, cr, e.baseline.Fields[fieldAPIID], got.ID, &e.tokenNow); err != nil {
-		return managed.ExternalObservation{}, err
-	}
-	if e.tokenNow.state == tokenInForce {
-		cr.Status.AtProvider.Token = e.tokenNow.version
 	}
 	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeDrifted)
 	conditions.Set(cr, tokenCondition(e.tokenNow, e.gateway.Generation() == connection.GenerationLegacy))
 
 	if e.update.Action != actionNone || e.update.Problem != nil {
 		return managed.ExternalObservation{ResourceExists: true, Diff: strings.Join(e.differences(), ", ")}, nil
+	}
+	if err := e.publishDeployed(ctx, cr, e.baseline.Fields[fieldAPIID], got.ID, &e.tokenNow); err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	if e.tokenNow.state == tokenInForce {
+		cr.Status.AtProvider.Token = e.tokenNow.version
 	}
 	if e.update.Contested {
 		conditions.Set(cr, foreignWrites())
@@ -458,6 +480,11 @@ func (e *external) report(ctx context.Context, cr *v1alpha1.Subscription, s *gat
 		Origin:                was.Origin,
 		Token:                 was.Token,
 		HandledRotation:       was.HandledRotation,
+	}
+	if was.ID == "" {
+		// A rotation is asked for by a change that is seen, not by a value that was
+		// there from the beginning or came back with a restore.
+		is.HandledRotation = cr.GetAnnotations()[v1alpha1.AnnotationRotateToken]
 	}
 	if e.baseline != nil && is.APIID == "" {
 		is.APIID = e.baseline.Fields[fieldAPIID]

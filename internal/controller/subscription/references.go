@@ -23,7 +23,6 @@ import (
 	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -46,7 +45,7 @@ func (e *external) follow(ctx context.Context, cr *v1alpha1.Subscription, b *rec
 
 	if p.Status != nil {
 		w.Status = string(*p.Status)
-	} else if created(cr) {
+	} else if !leavesStatus(b) {
 		w.Status = string(v1alpha1.SubscriptionActive)
 	}
 
@@ -68,12 +67,6 @@ func (e *external) follow(ctx context.Context, cr *v1alpha1.Subscription, b *rec
 	}
 	w.Plan, err = e.plan(ctx, cr, choice)
 	return w, err
-}
-
-// created tells whether a managed resource came by what it holds through a
-// create, be it that it was created or adopted. One that was imported did not.
-func created(cr *v1alpha1.Subscription) bool {
-	return !meta.GetExternalCreateSucceeded(cr).IsZero() || !meta.GetExternalCreatePending(cr).IsZero()
 }
 
 // api returns the handle of the API a spec names.

@@ -28,6 +28,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
@@ -55,13 +56,15 @@ const (
 	indexAPI   = "subscription.api"
 	indexPlan  = "subscription.plan"
 	bySelector = "*"
+	// indexAttempt finds the Subscriptions with an open attempt, by what it asks for.
+	indexAttempt = "subscription.attempt"
 	// indexPlanID finds the SubscriptionPlans that have an ID at a gateway.
 	indexPlanID = "subscription.planID"
 )
 
 // Setup adds the controller of Subscriptions to a manager, once their CRD is there.
 func Setup(mgr ctrl.Manager, o kind.Options) error {
-	c := newController()
+	c := newController(o.Clock.Now())
 	kube := mgr.GetClient()
 	k := &kind.Kind[*v1alpha1.Subscription]{
 		GroupVersionKind: v1alpha1.SubscriptionGroupVersionKind,
@@ -93,8 +96,8 @@ func Setup(mgr ctrl.Manager, o kind.Options) error {
 	return k.SetupGated(mgr, o)
 }
 
-func newController() *controller {
-	return &controller{memories: newMemories(), claims: &ownership.Claims{}}
+func newController(now time.Time) *controller {
+	return &controller{memories: newMemories(), claims: &ownership.Claims{}, started: now}
 }
 
 func index(ctx context.Context, indexer client.FieldIndexer) error {
@@ -110,6 +113,12 @@ func index(ctx context.Context, indexer client.FieldIndexer) error {
 			}
 			if h, ok := holderOf(cr); ok {
 				return []string{h.ID}
+			}
+			return nil
+		}},
+		{indexAttempt, &v1alpha1.Subscription{}, func(o client.Object) []string {
+			if a, err := record.ReadAttempt(o); err == nil && a != nil && a.Outcome == record.Open {
+				return []string{turnOf(a).ID}
 			}
 			return nil
 		}},
@@ -214,5 +223,5 @@ func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env k
 	if wanted := cr.Spec.ForProvider.Status; wanted != nil {
 		return got.Status != string(*wanted), nil
 	}
-	return created(cr) && got.Status != gateway.SubscriptionActive, nil
+	return !leavesStatus(e.baseline) && got.Status != gateway.SubscriptionActive, nil
 }

@@ -148,7 +148,7 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 // that was not acted on.
 func rotationAsked(cr *v1alpha1.Subscription) bool {
 	asked := cr.GetAnnotations()[v1alpha1.AnnotationRotateToken]
-	return asked != "" && asked != cr.Status.AtProvider.HandledRotation
+	return asked != "" && cr.Status.AtProvider.ID != "" && asked != cr.Status.AtProvider.HandledRotation
 }
 
 // secretMetadata is what the cache holds of a Secret, or nil if nothing.

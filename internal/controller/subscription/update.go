@@ -20,6 +20,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -62,6 +63,19 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 	if t.problem != nil {
 		return e.putStatus(ctx, cr, t.problem)
 	}
+	if t.rotate {
+		// A token that cannot be handed out must not be put in force.
+		if _, _, err := e.publish(ctx, cr, e.details(e.baseline.Fields[fieldAPIID], e.baseline.ID)); err != nil {
+			var p *problem
+			if errors.As(err, &p) {
+				return e.putStatus(ctx, cr, p)
+			}
+			return err
+		}
+		if !rotationAsked(cr) {
+			e.recorder.Event(cr, event.Warning("TokenLost", errors.New("the connection Secret no longer has the token that was generated; it is replaced by a new one")))
+		}
+	}
 	if e.gateway.Generation() == connection.GenerationUnknown && t.value != "" {
 		if err := e.learnGeneration(ctx); err != nil {
 			return err
@@ -102,10 +116,12 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 		e.reportWritten(cr, answer)
 		return legacyProblem(planKept, tokenKept && e.gateway.Generation() == connection.GenerationLegacy)
 	}
-	if err := e.applied(ctx, cr, t); err != nil {
-		return err
-	}
 	e.reportWritten(cr, answer)
+	if e.gateway.Generation() != connection.GenerationLegacy {
+		if err := e.applied(ctx, cr, t); err != nil {
+			return err
+		}
+	}
 	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeContested)
 	conditions.Set(cr, conditions.Applied(""), xpv2.Available())
 	return nil
@@ -134,26 +150,31 @@ func (e *external) applied(ctx context.Context, cr *v1alpha1.Subscription, t tok
 		return nil
 	}
 	rotated := t.state == tokenChanged
-	if cr.GetWriteConnectionSecretToReference() != nil {
-		details := e.details(e.baseline.Fields[fieldAPIID], e.baseline.ID)
-		details[keyToken] = []byte(t.value.Reveal())
-		_, after, err := e.publish(ctx, cr, details)
-		if err != nil {
-			return err
-		}
-		if _, _, generated := source(cr); generated {
-			t.version = after
-		}
-	}
-	e.memory.token = e.memories.mac(t.value)
-	cr.Status.AtProvider.Token = t.version
-	if t.rotate {
-		cr.Status.AtProvider.HandledRotation = cr.GetAnnotations()[v1alpha1.AnnotationRotateToken]
-	}
 	t.state = tokenInForce
 	conditions.Set(cr, tokenCondition(t, false))
 	if rotated {
 		e.recorder.Event(cr, event.Normal("TokenRotated", "The gateway accepts the new token and no longer the old one"))
+	}
+	_, _, generated := source(cr)
+	if !generated {
+		e.memory.token = e.memories.mac(t.value)
+		cr.Status.AtProvider.Token = t.version
+	}
+	if cr.GetWriteConnectionSecretToReference() == nil {
+		return nil
+	}
+	details := e.details(e.baseline.Fields[fieldAPIID], e.baseline.ID)
+	details[keyToken] = []byte(t.value.Reveal())
+	_, after, err := e.publish(ctx, cr, details)
+	if err != nil {
+		return err
+	}
+	if generated {
+		// A generated token counts once it was handed out: until then it is generated
+		// anew.
+		e.memory.token = e.memories.mac(t.value)
+		cr.Status.AtProvider.Token = after
+		cr.Status.AtProvider.HandledRotation = cr.GetAnnotations()[v1alpha1.AnnotationRotateToken]
 	}
 	return nil
 }
