@@ -19,6 +19,7 @@ package subscription
 import (
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -356,8 +357,11 @@ func TestNeverSentTakesNothing(t *testing.T) {
 		subscription("first", externalRef("same"), policies("Observe", "Create", "Update")),
 		subscription("second", externalRef("same"), tokenIn("tok2"), adopt(v1alpha1.SubscriptionAdoptNever)))
 	// Both see that there is nothing yet, and the first one is quicker.
+	var during atomic.Bool
 	w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost, Where: func(emulator.Request) bool {
-		_, _ = w.pass("second")
+		if during.CompareAndSwap(false, true) {
+			_, _ = w.pass("second")
+		}
 		return false
 	}}, emulator.Cut()))
 	inForce(t, w.settle("first"))

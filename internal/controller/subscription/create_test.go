@@ -20,6 +20,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -324,9 +325,11 @@ func TestLateCommit(t *testing.T) {
 				t.Fatal("no error although there was no answer")
 			}
 			// The second POST meets the first one, which commits just before it.
-			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost, Where: func(emulator.Request) bool {
-				close(release)
-				w.until(func() bool { return len(w.Subscriptions()) == 1 })
+			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost, Where: func(r emulator.Request) bool {
+				if r.N == 2 {
+					close(release)
+					w.until(func() bool { return len(w.Subscriptions()) == 1 })
+				}
 				return false
 			}}, emulator.Cut()))
 			w.wait(time.Minute)
@@ -605,13 +608,16 @@ func TestTwoAttemptsOneLost(t *testing.T) {
 	w := newWorld(t, emulator.Legacy, tokenSecret("tok-a", "token-a"), tokenSecret("tok-b", "token-b"),
 		subscription("a", application("app"), tokenIn("tok-a")), subscription("b", application("app"), tokenIn("tok-b")))
 	// b is looked at while a's create is under way.
+	var during atomic.Bool
 	w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost, Where: func(emulator.Request) bool {
-		_, _ = w.pass("b")
+		if during.CompareAndSwap(false, true) {
+			_, _ = w.pass("b")
+		}
 		return true
 	}}, emulator.Cut().After()))
 	_, _ = w.pass("a")
-	w.restart()
 	w.wait(time.Minute)
+	w.restart()
 	for range 4 {
 		_, _ = w.pass("b")
 		_, _ = w.pass("a")

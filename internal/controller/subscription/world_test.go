@@ -51,7 +51,6 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
-	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
@@ -137,7 +136,7 @@ func (i indexer) IndexField(_ context.Context, of client.Object, field string, e
 
 // restart the provider: all that it remembers is what is stored.
 func (w *world) restart() {
-	w.controller = &controller{memories: newMemories(), claims: &ownership.Claims{}}
+	w.controller = newController(w.clock.Now())
 	w.pool = connection.NewPool(connection.Options{Live: w.kube, Cache: w.kube, Metadata: w.kube, Now: w.clock.Now})
 }
 
