@@ -55,10 +55,15 @@ func ProblemOf(err error) Problem {
 	return ""
 }
 
-// IsGone says whether the configuration, or a Secret or ConfigMap it needs, does
-// not exist, so that a managed resource that is being deleted may fall back to
-// Pool.LastGood.
-func IsGone(err error) bool {
-	p := ProblemOf(err)
-	return p == ProblemConfigMissing || p == ProblemReferenceMissing
+// IsUnusable says whether the configuration does not lead to any gateway: it, or a
+// Secret or ConfigMap it needs, does not exist or cannot be used. A managed
+// resource that is being deleted may then fall back to Pool.LastGood. That a
+// namespace may not use the configuration is no such case.
+func IsUnusable(err error) bool {
+	switch ProblemOf(err) {
+	case ProblemConfigMissing, ProblemReferenceMissing, ProblemInvalid:
+		return true
+	case ProblemNotAllowed:
+	}
+	return false
 }

@@ -266,7 +266,7 @@ func parseBundle(bundle string) (*x509.CertPool, error) {
 		certificates++
 	}
 	switch {
-	case certificates == 0:
+	case begun == 0:
 		return nil, errors.New("it holds no certificate")
 	case certificates != begun:
 		return nil, errors.New("one of its blocks is damaged or cut off")

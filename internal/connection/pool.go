@@ -82,6 +82,8 @@ type entry struct {
 	material material
 	gateway  *Gateway
 	lastGood *Gateway
+	// settings are those of lastGood.
+	settings settings
 	health   *health
 }
 
@@ -133,16 +135,19 @@ func (p *Pool) ForConfig(ctx context.Context, ref Ref) (*Gateway, error) {
 
 // LastGood returns the last gateway that this process reached through a
 // configuration. It is for managed resources that are being deleted, and only
-// where IsGone says that the configuration or what it reads does not exist. There
-// is none if the configuration has since been pointed at another endpoint.
-func (p *Pool) LastGood(ref Ref) (*Gateway, bool) {
+// where IsUnusable says that there is no other way. There is none if the
+// configuration has since been pointed at another endpoint, and none for a
+// namespace that was not allowed to use it.
+func (p *Pool) LastGood(ctx context.Context, ref Ref, namespace string) (*Gateway, bool) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	e, ok := p.entries[ref]
 	if !ok || e.lastGood == nil {
+		p.mu.Unlock()
 		return nil, false
 	}
-	return e.lastGood, true
+	g, s := e.lastGood, e.settings
+	p.mu.Unlock()
+	return g, p.allowed(ctx, s, namespace) == nil
 }
 
 // Health returns what calls taught about a configuration's gateway, or false if
@@ -309,7 +314,7 @@ func (p *Pool) settle(e *entry, s settings, version string, m material, config *
 		}
 		g.link.site.seed(s.seed.ID, learnt)
 	}
-	e.material, e.gateway, e.lastGood = m, g, g
+	e.material, e.gateway, e.lastGood, e.settings = m, g, g, s
 	return g, nil
 }
 

@@ -666,7 +666,7 @@ func TestTroubleIsNotRemembered(t *testing.T) {
 func TestLastGood(t *testing.T) {
 	ctx := context.Background()
 	w := newWorld(t, config("http://gw"), creds("x"))
-	if _, ok := w.LastGood(teamRef()); ok {
+	if _, ok := w.LastGood(ctx, teamRef(), "team"); ok {
 		t.Error("there is a last good client before there was any")
 	}
 	g := w.must(t)
@@ -675,7 +675,7 @@ func TestLastGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := w.For(ctx, teamRef(), "team")
-	if last, ok := w.LastGood(teamRef()); !IsGone(err) || !ok || last != g {
+	if last, ok := w.LastGood(ctx, teamRef(), "team"); !IsUnusable(err) || !ok || last != g {
 		t.Errorf("Secret gone: %v, %v", err, ok)
 	}
 	c := get(t, w, "team", "pc", &v1alpha1.ProviderConfig{})
@@ -683,7 +683,7 @@ func TestLastGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.For(ctx, teamRef(), "team")
-	if last, ok := w.LastGood(teamRef()); !IsGone(err) || !ok || last != g {
+	if last, ok := w.LastGood(ctx, teamRef(), "team"); !IsUnusable(err) || !ok || last != g {
 		t.Errorf("configuration gone: %v, %v", err, ok)
 	}
 	// Another one under the same name leads elsewhere, and lacks its Secret.
@@ -691,18 +691,45 @@ func TestLastGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.For(ctx, teamRef(), "team")
-	if _, ok := w.LastGood(teamRef()); !IsGone(err) || ok {
+	if _, ok := w.LastGood(ctx, teamRef(), "team"); !IsUnusable(err) || ok {
 		t.Errorf("configuration re-created for another endpoint: %v, %v", err, ok)
 	}
 	w.Forget(teamRef())
 	w.Forget(teamRef())
 }
 
+// A namespace that may not use a configuration does not get at its gateway by the
+// last client either.
+//
+// contract: A5, C5
+func TestLastGoodNotAllowed(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t, clusterConfig(&metav1.LabelSelector{MatchLabels: map[string]string{"tier": "gold"}}),
+		secretObject("platform", "creds", map[string]string{"token": secretValue}),
+		namespaceObject("team", map[string]string{"tier": "gold"}), namespaceObject("other", nil))
+	if _, err := w.For(ctx, clusterRef(), "team"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.For(ctx, clusterRef(), "other"); IsUnusable(err) {
+		t.Errorf("a configuration that others may not use is usable: %v", err)
+	}
+	if err := w.kube.Delete(ctx, get(t, w, "", "default", &v1alpha1.ClusterProviderConfig{})); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.For(ctx, clusterRef(), "other")
+	if _, ok := w.LastGood(ctx, clusterRef(), "other"); !IsUnusable(err) || ok {
+		t.Errorf("not allowed: %v, %v", err, ok)
+	}
+	if _, ok := w.LastGood(ctx, clusterRef(), "team"); !ok {
+		t.Error("allowed, and there is no last good client")
+	}
+}
+
 func TestForget(t *testing.T) {
 	w := newWorld(t, config("http://gw"), creds("x"))
 	w.must(t)
 	w.Forget(teamRef())
-	if _, ok := w.LastGood(teamRef()); ok {
+	if _, ok := w.LastGood(context.Background(), teamRef(), "team"); ok {
 		t.Error("a forgotten configuration has a last good client")
 	}
 	if _, ok := w.Health(teamRef()); ok {

@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
 )
 
 // A pass carries what one pass over a managed resource told about itself, from
@@ -66,6 +67,8 @@ func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternal
 	external, err := c.connect(ctx, mg)
 	note(ctx, err)
 	if err != nil {
+		// Nothing can be seen, so nothing is known.
+		conditions.Set(mg, conditions.Unknown(err))
 		return nil, err
 	}
 	return &noting[T]{TypedExternalClient: external}, nil
@@ -79,6 +82,8 @@ func (c *connector[T]) connect(ctx context.Context, mg T) (managed.TypedExternal
 	}
 	env, err := c.environmentFor(ctx, mg)
 	if err != nil {
+		// What the gateway has cannot be found out.
+		conditions.Set(mg, conditions.Unknown(err))
 		return nil, err
 	}
 	return c.kind.Client(ctx, mg, env)
@@ -119,8 +124,10 @@ func gatewayFor(ctx context.Context, gateways *connection.Pool, mg resource.Mode
 	if !meta.WasDeleted(mg) {
 		return nil, err
 	}
-	if gw, ok := gateways.LastGood(ref); ok {
-		return gw, nil
+	if connection.IsUnusable(err) {
+		if gw, ok := gateways.LastGood(ctx, ref, mg.GetNamespace()); ok {
+			return gw, nil
+		}
 	}
 	return nil, fmt.Errorf("%w; what this object holds at the gateway is kept until that is mended: restore it, or give up what is there by removing Delete from spec.managementPolicies", err)
 }

@@ -144,6 +144,7 @@ func (k *Kind[T]) SetupGated(mgr ctrl.Manager, o Options) error {
 	if o.Gate == nil {
 		return k.Setup(mgr, o)
 	}
+	o.Users.set(k.GroupVersionKind.GroupKind(), k.usersLive(mgr.GetAPIReader()))
 	o.Gate.Register(func() {
 		if err := k.Setup(mgr, o); err != nil {
 			mgr.GetLogger().Error(err, "cannot set up controller", "gvk", k.GroupVersionKind.String())
@@ -219,11 +220,7 @@ func (k *Kind[T]) Setup(mgr ctrl.Manager, o Options) error {
 		requeues: backoff{base: 10 * time.Millisecond, most: time.Minute, factor: 4},
 	}
 
-	o.Users.add(func(ctx context.Context, ref connection.Ref) (int, error) {
-		l := k.NewList()
-		err := mgr.GetClient().List(ctx, l, client.MatchingFields{IndexConfig: configKey(ref)})
-		return len(l.GetItems()), err
-	})
+	o.Users.set(k.GroupVersionKind.GroupKind(), k.usersIndexed(mgr.GetClient()))
 
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named(name).

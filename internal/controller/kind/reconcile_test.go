@@ -30,6 +30,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	testclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -599,12 +600,16 @@ func TestUsers(t *testing.T) {
 	if n, err := u.Count(t.Context(), connection.Ref{}); n != 0 || err != nil {
 		t.Errorf("no kinds: %d, %v", n, err)
 	}
-	u.add(func(context.Context, connection.Ref) (int, error) { return 2, nil })
-	u.add(func(context.Context, connection.Ref) (int, error) { return 3, nil })
+	count := func(n int, err error) func(context.Context, connection.Ref) (int, error) {
+		return func(context.Context, connection.Ref) (int, error) { return n, err }
+	}
+	u.set(schema.GroupKind{Kind: "A"}, count(9, nil))
+	u.set(schema.GroupKind{Kind: "A"}, count(2, nil))
+	u.set(schema.GroupKind{Kind: "B"}, count(3, nil))
 	if n, err := u.Count(t.Context(), connection.Ref{}); n != 5 || err != nil {
 		t.Errorf("two kinds: %d, %v", n, err)
 	}
-	u.add(func(context.Context, connection.Ref) (int, error) { return 0, errors.New("no") })
+	u.set(schema.GroupKind{Kind: "C"}, count(0, errors.New("no")))
 	if _, err := u.Count(t.Context(), connection.Ref{}); err == nil {
 		t.Error("a kind that cannot be counted has no users")
 	}

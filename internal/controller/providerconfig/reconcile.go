@@ -19,6 +19,7 @@ package providerconfig
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
@@ -62,18 +63,27 @@ type reconciler struct {
 	users    *kind.Users
 	clock    clock.PassiveClock
 	poll     time.Duration
+	// namespaces whose configurations are looked after; all if empty.
+	namespaces []string
 }
 
 // Reconcile a configuration.
 func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	ref := connection.Ref{Kind: r.kind, Namespace: req.Namespace, Name: req.Name}
-	pc := r.new()
-	if err := r.client.Get(ctx, req.NamespacedName, pc); err != nil {
-		return reconcile.Result{}, errors.Wrap(resource.IgnoreNotFound(err), "cannot read the provider config")
+	if req.Namespace != "" && len(r.namespaces) > 0 && !slices.Contains(r.namespaces, req.Namespace) {
+		// Whoever looks after its managed resources looks after it too.
+		return reconcile.Result{}, nil
 	}
+	ref := connection.Ref{Kind: r.kind, Namespace: req.Namespace, Name: req.Name}
 	users, err := r.users.Count(ctx, ref)
 	if err != nil {
 		return reconcile.Result{}, err
+	}
+	pc := r.new()
+	if err := r.client.Get(ctx, req.NamespacedName, pc); err != nil {
+		if kerrors.IsNotFound(err) && users == 0 {
+			r.gateways.Forget(ref)
+		}
+		return reconcile.Result{}, errors.Wrap(resource.IgnoreNotFound(err), "cannot read the provider config")
 	}
 	pc.SetUsers(int64(users))
 
@@ -89,8 +99,8 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 
 	cause := r.probe(ctx, ref)
 	health, _ := r.gateways.Health(ref)
+	pc.SetGatewayStatus(gatewayStatus(known(pc), health))
 	pc.SetConditions(conditions(pc.GetGeneration(), health, cause)...)
-	pc.SetGatewayStatus(gatewayStatus(pc.GetGatewayStatus(), health))
 	if err := r.client.Status().Update(ctx, pc); err != nil {
 		return reconcile.Result{}, errors.Wrap(resource.Ignore(kerrors.IsConflict, err), "cannot update the status of the provider config")
 	}
@@ -121,7 +131,7 @@ func (r *reconciler) delete(ctx context.Context, ref connection.Ref, pc config, 
 	if users > 0 {
 		pc.SetConditions(xpv2.Condition{
 			Type: xpv2.TypeReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Now(), Reason: xpv2.ReasonDeleting,
-			Message: fmt.Sprintf("%d managed resources still refer to this %s; it goes once they are gone or refer to another one", users, r.kind),
+			Message: inUse(users, r.kind),
 		})
 		if err := r.client.Status().Update(ctx, pc); err != nil {
 			return reconcile.Result{}, errors.Wrap(resource.Ignore(kerrors.IsConflict, err), "cannot update the status of the provider config")
@@ -134,6 +144,14 @@ func (r *reconciler) delete(ctx context.Context, ref connection.Ref, pc config, 
 	}
 	r.gateways.Forget(ref)
 	return reconcile.Result{}, nil
+}
+
+// inUse says by how many managed resources a configuration is kept.
+func inUse(users int, kind string) string {
+	if users == 1 {
+		return fmt.Sprintf("1 managed resource still refers to this %s; it goes once that is gone or refers to another one", kind)
+	}
+	return fmt.Sprintf("%d managed resources still refer to this %s; it goes once they are gone or refer to another one", users, kind)
 }
 
 // inUsePoll is how soon it is looked again whether a configuration that shall go
@@ -160,15 +178,9 @@ func conditions(generation int64, h connection.Health, cause error) []xpv2.Condi
 		}
 		return c.WithObservedGeneration(generation)
 	}
-	ready := connection.Finding{Status: connection.StatusTrue, Reason: string(xpv2.ReasonAvailable)}
+	ready := usable(h)
 	if cause != nil {
 		ready = connection.Finding{Status: connection.StatusFalse, Reason: "Misconfigured", Message: cause.Error()}
-	} else {
-		for _, f := range []connection.Finding{h.Authorized, h.Authenticated, h.Reachable} {
-			if f.Status != connection.StatusTrue {
-				ready = connection.Finding{Status: connection.StatusFalse, Reason: f.Reason, Message: f.Message}
-			}
-		}
 	}
 	return []xpv2.Condition{
 		of(xpv2.TypeReady, ready),
@@ -179,15 +191,48 @@ func conditions(generation int64, h connection.Health, cause error) []xpv2.Condi
 	}
 }
 
+// usable tells whether a gateway can be used, and if not why: what is known to be
+// wrong comes before what is not known.
+func usable(h connection.Health) connection.Finding {
+	needed := []connection.Finding{h.Reachable, h.Authenticated, h.Authorized}
+	for _, stands := range []func(connection.Finding) bool{
+		func(f connection.Finding) bool { return f.Status == connection.StatusFalse },
+		func(f connection.Finding) bool { return f.Status != connection.StatusTrue && f.Message != "" },
+		func(f connection.Finding) bool { return f.Status != connection.StatusTrue },
+	} {
+		if i := slices.IndexFunc(needed, stands); i >= 0 {
+			return connection.Finding{Status: connection.StatusFalse, Reason: needed[i].Reason, Message: needed[i].Message}
+		}
+	}
+	return connection.Finding{Status: connection.StatusTrue, Reason: string(xpv2.ReasonAvailable)}
+}
+
+// known is what the status says about the gateway, if it was written about the
+// configuration as it is now: another endpoint may be another gateway.
+func known(pc config) v1alpha1.GatewayStatus {
+	if s := pc.GetGatewayStatus(); s != nil && pc.GetCondition(v1alpha1.TypeReachable).ObservedGeneration == pc.GetGeneration() {
+		return *s
+	}
+	return v1alpha1.GatewayStatus{}
+}
+
 // gatewayStatus is what is known of a gateway. The time it was last seen moves in
-// coarse steps only.
-func gatewayStatus(was *v1alpha1.GatewayStatus, h connection.Health) *v1alpha1.GatewayStatus {
+// coarse steps only. What the status knows more than this process was learnt by
+// another one: several can look after one ClusterProviderConfig, for different
+// namespaces.
+func gatewayStatus(was v1alpha1.GatewayStatus, h connection.Health) *v1alpha1.GatewayStatus {
 	is := &v1alpha1.GatewayStatus{ID: h.GatewayID, Generation: v1alpha1.GatewayGeneration(h.Generation)}
+	if is.ID == "" {
+		is.ID = was.ID
+	}
+	if is.Generation == "" && is.ID == was.ID {
+		is.Generation = was.Generation
+	}
 	if !h.LastSeen.IsZero() {
 		seen := metav1.NewTime(h.LastSeen.UTC().Truncate(time.Second))
 		is.LastSeen = &seen
 	}
-	if was != nil && was.LastSeen != nil && (is.LastSeen == nil || is.LastSeen.Sub(was.LastSeen.Time) < seenResolution) {
+	if was.LastSeen != nil && (is.LastSeen == nil || is.LastSeen.Sub(was.LastSeen.Time) < seenResolution) {
 		is.LastSeen = was.LastSeen
 	}
 	return is

@@ -66,13 +66,14 @@ func Setup(mgr ctrl.Manager, o kind.Options, changes *Changes) error {
 func setup(mgr ctrl.Manager, o kind.Options, changes *Changes, of string, newConfig func() config) error {
 	kube := mgr.GetClient()
 	r := &reconciler{
-		kind:     of,
-		new:      newConfig,
-		client:   kube,
-		gateways: o.Gateways,
-		users:    o.Users,
-		clock:    o.Clock,
-		poll:     o.PollInterval,
+		kind:       of,
+		new:        newConfig,
+		client:     kube,
+		gateways:   o.Gateways,
+		users:      o.Users,
+		clock:      o.Clock,
+		poll:       o.PollInterval,
+		namespaces: o.Namespaces,
 	}
 	request := func(ref connection.Ref) []reconcile.Request {
 		if ref.Kind != of {
