@@ -172,7 +172,9 @@ type ConnectionSettings struct {
 	// query and fragment are not allowed in it.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:Pattern=`^[hH][tT][tT][pP][sS]?://[^\s@?#]+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[hH][tT][tT][pP][sS]?://')",message="endpoint must begin with http:// or https://, for example https://gateway.example.org:9090"
+	// +kubebuilder:validation:XValidation:rule="!self.contains('@')",message="endpoint must not hold a user or password; give them in credentials"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('[?#\\\\s]')",message="endpoint must not hold a query, a fragment or white space"
 	Endpoint string `json:"endpoint"`
 
 	// Gateway describes what is behind the endpoint.
@@ -183,7 +185,7 @@ type ConnectionSettings struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('5m')",message="timeout must be between 1s and 5m"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('5m')",message="timeout must be a duration between 1s and 5m, for example 30s"
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 }
 

@@ -487,11 +487,11 @@ type RestApiStatus struct { //nolint:revive // Named as the gateway names it.
 // +kubebuilder:resource:scope=Namespaced,categories={crossplane,managed,apiplatform},shortName=gwapi
 // +kubebuilder:printcolumn:name="READY",type="string",JSONPath=".status.conditions[?(@.type=='Ready')].status"
 // +kubebuilder:printcolumn:name="SYNCED",type="string",JSONPath=".status.conditions[?(@.type=='Synced')].status"
+// +kubebuilder:printcolumn:name="EXTERNAL-NAME",type="string",JSONPath=".metadata.annotations.crossplane\\.io/external-name"
 // +kubebuilder:printcolumn:name="DISPLAYNAME",type="string",JSONPath=".spec.forProvider.displayName"
 // +kubebuilder:printcolumn:name="VERSION",type="string",JSONPath=".spec.forProvider.version"
 // +kubebuilder:printcolumn:name="CONTEXT",type="string",JSONPath=".spec.forProvider.context"
 // +kubebuilder:printcolumn:name="STATE",type="string",JSONPath=".status.atProvider.state",priority=1
-// +kubebuilder:printcolumn:name="EXTERNAL-NAME",type="string",JSONPath=".metadata.annotations.crossplane\\.io/external-name"
 // +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
 type RestApi struct { //nolint:revive // The kind's name is the type's name.
 	metav1.TypeMeta   `json:",inline"`

@@ -81,7 +81,7 @@ type SubscriptionParameters struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
-	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9][A-Za-z0-9._-]*$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9._-]*$')",message="externalRefId must be 1 to 64 letters, digits, dots, underscores and hyphens, and begin with a letter or digit"
 	ExternalRefID *string `json:"externalRefId,omitempty"`
 
 	// APIID is the handle of the API that is subscribed to. It cannot be changed
@@ -89,7 +89,7 @@ type SubscriptionParameters struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:Pattern=`^[^\s/\x00-\x1f\x7f]+$`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('[\\\\s/]')",message="apiId must be the handle of an API, without white space and slashes"
 	APIID *string `json:"apiId,omitempty"`
 
 	// APIIDRef names the RestApi that is subscribed to.
@@ -106,7 +106,7 @@ type SubscriptionParameters struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
-	// +kubebuilder:validation:Pattern=`^\S+$`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('\\\\s')",message="subscriptionPlanId must be the ID of a plan at the gateway, without white space; to name a plan use subscriptionPlanName"
 	SubscriptionPlanID *string `json:"subscriptionPlanId,omitempty"`
 
 	// SubscriptionPlanIDRef names the SubscriptionPlan. Changing it changes the
@@ -123,7 +123,7 @@ type SubscriptionParameters struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:Pattern=`^\S(.*\S)?$`
+	// +kubebuilder:validation:XValidation:rule="self.trim() == self",message="subscriptionPlanName must not begin or end with white space, which the gateway would keep"
 	SubscriptionPlanName *string `json:"subscriptionPlanName,omitempty"`
 
 	// ApplicationID is the application that subscribes, as the gateway's other
@@ -131,21 +131,21 @@ type SubscriptionParameters struct {
 	// changed once the subscription exists.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:Pattern=`^(\S(.*\S)?)?$`
+	// +kubebuilder:validation:XValidation:rule="self.trim() == self",message="applicationId must not begin or end with white space, which the gateway would keep"
 	ApplicationID *string `json:"applicationId,omitempty"`
 
 	// BillingCustomerID is a billing system's ID of the customer. It cannot be
 	// changed once the subscription exists.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:Pattern=`^(\S(.*\S)?)?$`
+	// +kubebuilder:validation:XValidation:rule="self.trim() == self",message="billingCustomerId must not begin or end with white space, which the gateway would keep"
 	BillingCustomerID *string `json:"billingCustomerId,omitempty"`
 
 	// BillingSubscriptionID is a billing system's ID of the subscription. It cannot
 	// be changed once the subscription exists.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:Pattern=`^(\S(.*\S)?)?$`
+	// +kubebuilder:validation:XValidation:rule="self.trim() == self",message="billingSubscriptionId must not begin or end with white space, which the gateway would keep"
 	BillingSubscriptionID *string `json:"billingSubscriptionId,omitempty"`
 
 	// Status of the subscription. Only an ACTIVE one lets calls through. Absent, it

@@ -199,11 +199,11 @@ type SubscriptionPlanStatus struct {
 // +kubebuilder:resource:scope=Namespaced,categories={crossplane,managed,apiplatform},shortName=gwplan
 // +kubebuilder:printcolumn:name="READY",type="string",JSONPath=".status.conditions[?(@.type=='Ready')].status"
 // +kubebuilder:printcolumn:name="SYNCED",type="string",JSONPath=".status.conditions[?(@.type=='Synced')].status"
-// +kubebuilder:printcolumn:name="PLAN NAME",type="string",JSONPath=".spec.forProvider.planName"
+// +kubebuilder:printcolumn:name="EXTERNAL-NAME",type="string",JSONPath=".metadata.annotations.crossplane\\.io/external-name"
+// +kubebuilder:printcolumn:name="PLAN-NAME",type="string",JSONPath=".spec.forProvider.planName"
 // +kubebuilder:printcolumn:name="LIMIT",type="integer",JSONPath=".spec.forProvider.throttleLimitCount"
 // +kubebuilder:printcolumn:name="PER",type="string",JSONPath=".spec.forProvider.throttleLimitUnit"
 // +kubebuilder:printcolumn:name="STATUS",type="string",JSONPath=".status.atProvider.status"
-// +kubebuilder:printcolumn:name="EXTERNAL-NAME",type="string",JSONPath=".metadata.annotations.crossplane\\.io/external-name"
 // +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.deployed.orValue(false) || !has(oldSelf.spec.forProvider.throttleLimitCount) || has(self.spec.forProvider.throttleLimitCount)",fieldPath=".spec.forProvider.throttleLimitCount",reason=FieldValueForbidden,message="throttleLimitCount and throttleLimitUnit cannot be removed once the plan is deployed: the gateway can change a limit but not clear it. Set another limit, or create another plan"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.deployed.orValue(false) || !has(oldSelf.spec.forProvider.expiryTime) || has(self.spec.forProvider.expiryTime)",fieldPath=".spec.forProvider.expiryTime",reason=FieldValueForbidden,message="expiryTime cannot be removed once the plan is deployed: the gateway can change it but not clear it. Set a later time, or create another plan"

@@ -52,7 +52,12 @@ func tokenCondition(t token, legacy bool) xpv2.Condition {
 		return c(corev1.ConditionUnknown, reasonUnknown, "the gateway does not tell which token is in force, and it is not known which one was applied last")
 	case tokenUnmanaged:
 	}
-	return c(corev1.ConditionUnknown, reasonUnknown, "no token is managed here: neither subscriptionTokenSecretRef nor a generated token")
+	return c(corev1.ConditionUnknown, reasonUnknown, "the token was set by somebody else and is not known here; name a Secret in spec.forProvider.subscriptionTokenSecretRef, or a Secret to write to in spec.writeConnectionSecretToRef and ask for a new token with the annotation "+v1alpha1.AnnotationRotateToken)
+}
+
+// tokenUnsure says why it is not known whether the token is in force.
+func tokenUnsure(why string) xpv2.Condition {
+	return conditions.New(v1alpha1.TypeTokenInForce, corev1.ConditionUnknown, reasonUnknown, why)
 }
 
 // foreignWrites says that somebody else keeps writing, unseen but for the change
@@ -68,7 +73,7 @@ func unready(p *problem) []xpv2.Condition {
 
 // problemOf puts a failed call in the words of the condition Applied.
 func problemOf(err error) *problem {
-	reason := v1alpha1.ReasonGatewayUnavailable
+	reason, advice := v1alpha1.ReasonGatewayUnavailable, ""
 	switch gateway.ReasonOf(err) {
 	case gateway.ReasonConflict:
 		reason = v1alpha1.ReasonConflict
@@ -78,14 +83,14 @@ func problemOf(err error) *problem {
 		reason = v1alpha1.ReasonRefused
 		switch gateway.SubjectOf(err) {
 		case gateway.SubjectAPI:
-			reason = v1alpha1.ReasonAPIMissing
+			reason, advice = v1alpha1.ReasonAPIMissing, "; it is tried again until the API is there"
 		case gateway.SubjectPlan:
-			reason = v1alpha1.ReasonPlanMissing
+			reason, advice = v1alpha1.ReasonPlanMissing, "; the plan must exist at the gateway, be ACTIVE, and be one of the API's plans if the API names any"
 		default:
 		}
 	default:
 	}
-	return &problem{Reason: reason, Message: err.Error()}
+	return &problem{Reason: reason, Message: err.Error() + advice}
 }
 
 // refuses tells whether a failed call was a definitive refusal of what was sent.

@@ -62,6 +62,7 @@ func (c *controller) connect(ctx context.Context, cr *v1alpha1.Subscription, env
 		recorder:   env.Recorder,
 		policies:   env.Policies,
 		now:        env.Options.Clock.Now,
+		poll:       env.Options.PollInterval,
 		memory:     c.memories.of(string(cr.GetUID())),
 	}, nil
 }
@@ -78,6 +79,7 @@ type external struct {
 	recorder event.Recorder
 	policies managed.ManagementPoliciesChecker
 	now      func() time.Time
+	poll     time.Duration
 	memory   *memory
 
 	baseline *record.Baseline

@@ -141,7 +141,7 @@ func (e *external) request() gateway.SubscriptionCreate {
 func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, fields map[string]string, origin v1alpha1.Origin, t *token) {
 	if e.baseline != nil {
 		e.contests.Recreated(cr.GetUID(), e.now())
-		e.recorder.Event(cr, event.Warning("Recreated", fmt.Errorf("the subscription %q had vanished from the gateway and was created again as %q", e.baseline.ID, s.ID)))
+		e.recorder.Event(cr, event.Warning("Recreated", fmt.Errorf("the subscription %q was not at the gateway and was created again as %q", e.baseline.ID, s.ID)))
 	}
 	b := e.baselineFor(s, fields)
 	if e.baseline != nil {

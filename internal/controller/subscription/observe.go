@@ -92,14 +92,10 @@ func (e *external) conclude(cr *v1alpha1.Subscription, err error) error {
 	case kind.IsRefusal(err):
 		return err
 	case p.Reason == v1alpha1.ReasonAPIMissing, p.Reason == v1alpha1.ReasonPlanPending:
-		return kind.RefuseAtMost(err, unseenCure)
+		return kind.RefuseAtMost(err, e.poll)
 	}
 	return kind.Refuse(err)
 }
-
-// unseenCure is how soon it is looked again whether somebody cured at the gateway
-// what nobody tells us.
-const unseenCure = 15 * time.Second
 
 // observeUndeployed looks at what a Subscription that holds nothing yet asks for.
 func (e *external) observeUndeployed(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
@@ -148,6 +144,7 @@ func (e *external) attemptOpen() bool {
 // absent says that there is nothing, and that nothing shall be done about it.
 func (e *external) absent(cr *v1alpha1.Subscription, message string) managed.ExternalObservation {
 	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
+	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeDrifted, v1alpha1.TypeContested, v1alpha1.TypeTokenInForce)
 	conditions.Set(cr, unready(&problem{Reason: v1alpha1.ReasonRefused, Message: message})...)
 	return managed.ExternalObservation{ResourceUpToDate: true}
 }
@@ -352,6 +349,7 @@ func (e *external) checkAgain(ctx context.Context, cr *v1alpha1.Subscription, go
 
 // observeVanished decides whether a subscription that is gone is created again.
 func (e *external) observeVanished(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
+	conditions.Set(cr, tokenUnsure("the subscription is gone from the gateway"))
 	if p := judgeAbsence(e.baseline, e.at); p != nil {
 		return managed.ExternalObservation{}, p
 	}
@@ -407,7 +405,7 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 		cr.Status.AtProvider.Token = e.tokenNow.version
 	}
 	if e.update.Contested {
-		conditions.Set(cr, foreignWrites())
+		conditions.Set(cr, foreignWrites(), tokenUnsure("somebody else wrote this subscription at the gateway, and may have changed its token"))
 	} else {
 		conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeContested)
 		e.contests.Settled(cr.GetUID())

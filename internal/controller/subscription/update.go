@@ -113,10 +113,10 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 	tokenKept := t.state == tokenChanged
 	if e.gateway.Generation() == connection.GenerationLegacy && (planKept || tokenKept) || planKept {
 		e.memory.sentToLegacy = legacyKey
-		e.reportWritten(cr, answer)
+		e.reportWritten(ctx, cr, answer)
 		return legacyProblem(planKept, tokenKept && e.gateway.Generation() == connection.GenerationLegacy)
 	}
-	e.reportWritten(cr, answer)
+	e.reportWritten(ctx, cr, answer)
 	if e.gateway.Generation() != connection.GenerationLegacy {
 		if err := e.applied(ctx, cr, t); err != nil {
 			return err
@@ -193,19 +193,17 @@ func (e *external) putStatus(ctx context.Context, cr *v1alpha1.Subscription, p *
 		return err
 	}
 	e.observed.Status = answer.Status
-	e.reportWritten(cr, answer)
+	e.reportWritten(ctx, cr, answer)
 	e.recorder.Event(cr, event.Normal("StatusApplied", fmt.Sprintf("The status alone was set to %s, since the rest cannot be applied: %s", e.wish.Status, p.Message)))
 	return p
 }
 
 // reportWritten puts what a write answered into status. Its change stamp is left
 // out: those of write answers are not to be compared.
-func (e *external) reportWritten(cr *v1alpha1.Subscription, s *gateway.Subscription) {
+func (e *external) reportWritten(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) {
 	cr.Status.AtProvider.Status = s.Status
-	if cr.Status.AtProvider.SubscriptionPlanID != s.SubscriptionPlanID {
-		cr.Status.AtProvider.SubscriptionPlanID = s.SubscriptionPlanID
-		cr.Status.AtProvider.SubscriptionPlanName = ""
-	}
+	cr.Status.AtProvider.SubscriptionPlanID = s.SubscriptionPlanID
+	cr.Status.AtProvider.SubscriptionPlanName = e.planName(ctx, cr, s.SubscriptionPlanID)
 	cr.Status.AtProvider.UpdatedAt = nil
 }
 
