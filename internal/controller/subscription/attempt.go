@@ -18,6 +18,7 @@ package subscription
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
@@ -85,6 +87,15 @@ func (e *external) listAPI(ctx context.Context, apiID string) ([]gateway.Subscri
 	return listed, err
 }
 
+// untilTooLate is how long a create that was not answered may still take effect.
+func (e *external) untilTooLate(cr *v1alpha1.Subscription) time.Duration {
+	return meta.GetExternalCreatePending(cr).Add(e.gateway.Timeout() + lateAnswer).Sub(e.now())
+}
+
+func equalVersions(a, b *v1alpha1.TokenVersion) bool {
+	return a != nil && b != nil && *a == *b
+}
+
 // prepare the record of an attempt to create what the wish asks for.
 func (e *external) prepare(ctx context.Context, cr *v1alpha1.Subscription, id string, preset bool) (record.Attempt, error) {
 	a := record.Attempt{
@@ -99,8 +110,14 @@ func (e *external) prepare(ctx context.Context, cr *v1alpha1.Subscription, id st
 		BillingSubscriptionID: e.wish.BillingSubscriptionID,
 		Outcome:               record.Open,
 	}
-	if old := e.attempt; old != nil && old.Outcome == record.Open && sameAsk(*old, a) {
-		return *old, nil
+	if e.unanswered {
+		sameToken := e.gateway.Generation() == connection.GenerationInPlace || equalVersions(rememberedByCreate(cr), e.tokenNow.version)
+		if sameAsk(*e.attempt, a) && sameToken {
+			return *e.attempt, nil
+		}
+		if wait := e.untilTooLate(cr); wait > 0 {
+			return record.Attempt{}, kind.After(errors.New("the gateway did not answer an earlier create, and may still carry it out; what was edited since is asked for once it no longer can"), wait)
+		}
 	}
 	_, err := e.gateway.GetSubscription(ctx, id)
 	if err != nil && !gateway.IsNotFound(err) {

@@ -25,6 +25,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	xpmeta "github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
@@ -42,6 +43,8 @@ type controller struct {
 	memories *memories
 	claims   *ownership.Claims
 	contests contest.Contests
+
+	turns turns
 
 	// started is when this process began.
 	started time.Time
@@ -65,6 +68,12 @@ func (c *controller) connect(ctx context.Context, cr *v1alpha1.Subscription, env
 		poll:       env.Options.PollInterval,
 		memory:     c.memories.of(string(cr.GetUID())),
 	}, nil
+}
+
+// release what was claimed for a managed resource.
+func (c *controller) release(uid types.UID) {
+	c.claims.ReleaseAll(uid)
+	c.turns.end(uid)
 }
 
 // An external is the external client for one pass over one Subscription. What

@@ -49,7 +49,7 @@ func (e *external) create(ctx context.Context, cr *v1alpha1.Subscription) error 
 			return e.conflict(cr)
 		}
 		e.gateway.LearnFromCreate(e.attempt.AskedID, e.recovered)
-		// Which token the lost create carried is not known; an update will tell.
+		// The token it carried is the one that was remembered before it was sent.
 		e.hold(cr, e.recovered, e.attempted(cr), v1alpha1.OriginCreated, nil)
 		return nil
 	}
@@ -114,6 +114,7 @@ func (e *external) created(cr *v1alpha1.Subscription, s *gateway.Subscription) {
 	if s.ID != e.attempt.AskedID {
 		e.claims.Release(cr.GetUID(), e.holding(e.attempt.AskedID, ""))
 	}
+	e.turns.end(cr.GetUID())
 	e.hold(cr, s, e.wish.fields(), v1alpha1.OriginCreated, &e.tokenNow)
 }
 
@@ -149,19 +150,23 @@ func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, fiel
 	}
 	record.WriteBaseline(cr, b)
 	meta.SetExternalName(cr, s.ID)
-	meta.RemoveAnnotations(cr, v1alpha1.AnnotationCreateAttempt, v1alpha1.AnnotationTokenMemory)
+	meta.RemoveAnnotations(cr, v1alpha1.AnnotationCreateAttempt)
 	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{Origin: origin}
 	e.memory.token, e.memory.conflict = nil, ""
-	if t != nil {
+	switch {
+	case t != nil:
 		remember(cr, t.version)
 		e.memory.token = e.memories.mac(t.value)
+	case origin == v1alpha1.OriginAdopted:
+		// Which token it has is not known.
+		meta.RemoveAnnotations(cr, v1alpha1.AnnotationTokenMemory)
 	}
 }
 
 // closeAttempt records that an attempt is known to have created nothing, and lets
 // go of what was claimed for it.
 func (e *external) closeAttempt(cr *v1alpha1.Subscription) {
-	e.claims.ReleaseAll(cr.GetUID())
+	e.release(cr.GetUID())
 	e.attempt.Outcome = record.Refused
 	record.WriteAttempt(cr, *e.attempt)
 }
@@ -213,9 +218,7 @@ func (e *external) inTheWay(ctx context.Context) ([]gateway.Subscription, bool, 
 	return listed, err == nil, nil
 }
 
-// takeTurn lets one create per API and application be under way at a time where
-// the gateway may choose the ID: otherwise it could not be told whose result is
-// whose if answers are lost. The turn ends when the attempt does.
+// takeTurn waits for the turn of a create where the gateway may choose the ID.
 func (e *external) takeTurn(ctx context.Context, cr *v1alpha1.Subscription) error {
 	if e.gateway.Generation() == connection.GenerationInPlace {
 		return nil
@@ -225,7 +228,7 @@ func (e *external) takeTurn(ctx context.Context, cr *v1alpha1.Subscription) erro
 	if err != nil {
 		return err
 	}
-	if before || !e.claims.Reserve(cr.GetUID(), turn) {
+	if before || !e.turns.take(cr.GetUID(), turn, e.now(), e.gateway.Timeout()+lateAnswer) {
 		return kind.After(errors.New("waiting for another subscription of the same application to the same API to be created"), turnPause)
 	}
 	return nil

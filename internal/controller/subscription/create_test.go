@@ -684,3 +684,86 @@ func TestAmbiguousAttempt(t *testing.T) {
 		t.Errorf("%q is left, want %q", got, other)
 	}
 }
+
+// An object whose create was not answered, and that cannot go on, does not keep
+// others of its application from being created for longer than its create can
+// still take effect.
+//
+// contract: S11, S12
+// case: B10, C1
+func TestStuckAttemptBlocksNobody(t *testing.T) {
+	stuck := map[string]func(w *world){
+		"SecretGone": func(w *world) { w.deleteSecret("tok-a") },
+		"Paused":     func(w *world) { w.edit("a", annotated(meta.AnnotationKeyReconciliationPaused, "true")) },
+	}
+	for name, stick := range stuck {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, emulator.Legacy, tokenSecret("tok-a", "token-a"), tokenSecret("tok-b", "token-b"),
+				subscription("a", application("app"), tokenIn("tok-a")), subscription("b", application("app"), tokenIn("tok-b")))
+			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut()))
+			if _, err := w.pass("a"); err == nil {
+				t.Fatal("no error")
+			}
+			stick(w)
+			_, _ = w.pass("a")
+			if _, err := w.pass("b"); err == nil {
+				t.Error("b does not wait, although the result of a's create may still appear")
+			}
+			w.wait(2 * time.Minute)
+			_, _ = w.pass("a")
+			cr := w.settle("b")
+			inForce(t, cr)
+			if !w.HoldsToken(baselineOf(t, cr).ID, "token-b") {
+				t.Error("b holds a subscription with another token")
+			}
+		})
+	}
+}
+
+// A create that takes effect after the client gave up is found also if the spec
+// was edited meanwhile: it is ours whatever adoption is allowed. What was edited
+// is not asked for as long as that may be.
+//
+// contract: S10, S11
+// case: D8
+func TestLateCommitThenEdit(t *testing.T) {
+	for name, g := range generations() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken))
+			plan := w.addPlan("Gold")
+			w.add(subscription("s", application("app"), adopt(v1alpha1.SubscriptionAdoptNever)))
+			w.config(func(c *configv1alpha1.ClusterProviderConfig) {
+				c.Spec.Timeout = &metav1.Duration{Duration: 300 * time.Millisecond}
+			})
+			release := make(chan struct{})
+			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Delay(release)))
+			if _, err := w.pass("s"); err == nil {
+				t.Fatal("no error although there was no answer")
+			}
+			w.edit("s", planID(plan.ID))
+			for range 3 {
+				if _, err := w.pass("s"); err == nil {
+					t.Error("it goes on although the first create may still take effect")
+				}
+				w.wait(time.Second)
+			}
+			if n := w.count(http.MethodPost); n != 1 {
+				t.Errorf("%d POSTs, want 1", n)
+			}
+			close(release)
+			w.until(func() bool { return len(w.Subscriptions()) == 1 })
+			for range 3 {
+				_, _ = w.pass("s")
+			}
+			cr := w.stored("s")
+			if b := baselineOf(t, cr); b == nil || b.ID != w.only().ID {
+				t.Errorf("it holds %+v", b)
+			}
+			w.remove("s")
+			w.gone("s")
+			if n := len(w.Subscriptions()); n != 0 {
+				t.Errorf("%d left behind", n)
+			}
+		})
+	}
+}

@@ -23,7 +23,6 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
@@ -113,7 +112,7 @@ func (e *external) observeDeletedAttempt(ctx context.Context, cr *v1alpha1.Subsc
 			e.observed = found
 			return managed.ExternalObservation{ResourceExists: true}, nil
 		}
-		if wait := meta.GetExternalCreatePending(cr).Add(e.gateway.Timeout() + lateAnswer).Sub(e.now()); wait > 0 {
+		if wait := e.untilTooLate(cr); wait > 0 {
 			return managed.ExternalObservation{}, kind.After(errors.New("the gateway did not answer whether it created the subscription; waiting until it can no longer do so"), wait)
 		}
 	}

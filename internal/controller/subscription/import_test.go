@@ -460,3 +460,48 @@ func TestRecreateRotatesNothing(t *testing.T) {
 		})
 	}
 }
+
+// A rotation that is asked for while a subscription is gone is done once it is
+// back.
+//
+// contract: S27, S30
+func TestRotateWhileGone(t *testing.T) {
+	for name, before := range map[string]change{"First": func(*v1alpha1.Subscription) {}, "Second": annotated(v1alpha1.AnnotationRotateToken, "1")} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, emulator.InPlace, subscription("s", generated))
+			w.settle("s")
+			w.edit("s", before)
+			w.settle("s")
+			leaked := string(w.secret("conn").Data["token"])
+			w.DeleteAPI("books")
+			_, _ = w.pass("s")
+			w.edit("s", annotated(v1alpha1.AnnotationRotateToken, "2"))
+			_, _ = w.pass("s")
+			w.addAPI("books")
+			inForce(t, w.settle("s"))
+			if token := string(w.secret("conn").Data["token"]); token == leaked || w.LetThrough("books", leaked) || !w.LetThrough("books", token) {
+				t.Error("the old token is in force again")
+			}
+		})
+	}
+}
+
+// A subscription that comes back has a status that the gateway knows, whatever it
+// reported before.
+//
+// contract: S29, S30
+func TestRecreateAfterUnknownStatus(t *testing.T) {
+	w := newWorld(t, emulator.InPlace, tokenSecret("tok", secretToken))
+	w.byHand(byHandLike(secretToken, "app", "theirs"))
+	remove := w.Inject(emulator.Always(emulator.Match{Method: http.MethodGet}, emulator.Rewrite(func(o map[string]any) {
+		if _, ok := o["id"]; ok {
+			o["status"] = "SUSPENDED"
+		}
+	})))
+	w.add(subscription("s", externalName("theirs"), application("app"), policies("Observe", "Create", "Update", "Delete")))
+	w.settle("s")
+	remove()
+	w.deleteByHand("theirs")
+	inForce(t, w.settle("s"))
+	w.only()
+}

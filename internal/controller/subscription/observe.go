@@ -51,7 +51,7 @@ func (e *external) observe(ctx context.Context, cr *v1alpha1.Subscription) (mana
 	}
 	if !e.attemptOpen() {
 		// What was claimed in an earlier pass is recorded by now, or came to nothing.
-		e.claims.ReleaseAll(cr.GetUID())
+		e.release(cr.GetUID())
 	}
 	if meta.WasDeleted(cr) {
 		return e.observeDeleted(ctx, cr)
@@ -77,7 +77,9 @@ func (e *external) conclude(cr *v1alpha1.Subscription, err error) error {
 		if gateway.ReasonOf(err) == "" {
 			return err
 		}
-		p = problemOf(err)
+		if p = problemOf(err); p.Reason != v1alpha1.ReasonGatewayUnavailable {
+			err = p
+		}
 	}
 	if p.Reason == v1alpha1.ReasonGatewayUnavailable {
 		// Nothing was seen, so nothing is known: Ready keeps its last value.
@@ -190,6 +192,7 @@ func (e *external) observeAbsent(ctx context.Context, cr *v1alpha1.Subscription)
 		return managed.ExternalObservation{}, err
 	}
 	record.WriteAttempt(cr, a)
+	remember(cr, e.tokenNow.version)
 	e.attempt = &a
 	return managed.ExternalObservation{}, nil
 }
@@ -361,10 +364,21 @@ func (e *external) observeVanished(ctx context.Context, cr *v1alpha1.Subscriptio
 	if !e.policies.ShouldCreate() {
 		return e.absent(cr, "the subscription is gone from the gateway, and this object may not create it again: add Create to spec.managementPolicies, or delete this object"), nil
 	}
-	e.lastStatus = cr.Status.AtProvider.Status
+	e.lastStatus = lastStatus(cr.Status.AtProvider.Status)
 	// What was held comes back, not an edit that would be refused if it were there.
 	e.wish = e.wish.held(e.baseline)
 	return e.observeAbsent(ctx, cr)
+}
+
+// lastStatus is the status with which a subscription that vanished is created
+// again if its spec does not say: the one it was last seen with. One that cannot
+// be asked for did not let calls through.
+func lastStatus(seen string) string {
+	switch seen {
+	case "", gateway.SubscriptionActive, gateway.SubscriptionInactive, gateway.SubscriptionRevoked:
+		return seen
+	}
+	return gateway.SubscriptionInactive
 }
 
 // judge what is to be done about a subscription that is held and exists.

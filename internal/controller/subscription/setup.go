@@ -79,7 +79,7 @@ func Setup(mgr ctrl.Manager, o kind.Options) error {
 		Guard:   c.guard,
 		Forget: func(uid string) {
 			c.memories.forget(uid)
-			c.claims.ReleaseAll(types.UID(uid))
+			c.release(types.UID(uid))
 			c.contests.Forget(types.UID(uid))
 		},
 		Index: index,

@@ -81,6 +81,12 @@ func remembered(cr *v1alpha1.Subscription) *v1alpha1.TokenVersion {
 	if v := cr.Status.AtProvider.Token; v != nil {
 		return v
 	}
+	return rememberedByCreate(cr)
+}
+
+// rememberedByCreate is the version of the Secret whose token the last create
+// carried.
+func rememberedByCreate(cr *v1alpha1.Subscription) *v1alpha1.TokenVersion {
 	v := &v1alpha1.TokenVersion{}
 	if json.Unmarshal([]byte(cr.GetAnnotations()[v1alpha1.AnnotationTokenMemory]), v) != nil || v.UID == "" {
 		return nil
@@ -88,7 +94,8 @@ func remembered(cr *v1alpha1.Subscription) *v1alpha1.TokenVersion {
 	return v
 }
 
-// remember the version of the Secret whose token a create applied, in memory.
+// remember the version of the Secret whose token a create carries, in the
+// annotations in memory.
 func remember(cr *v1alpha1.Subscription, v *v1alpha1.TokenVersion) {
 	if v == nil {
 		return
@@ -108,7 +115,7 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 		return token{state: tokenUnmanaged}, nil
 	}
 	known := remembered(cr)
-	rotate := generated && deployed && rotationAsked(cr)
+	rotate := generated && rotationAsked(cr)
 
 	seen, err := e.secretMetadata(ctx, cr.GetNamespace(), name)
 	if err != nil {
@@ -122,8 +129,10 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 	switch {
 	case err != nil:
 		return token{}, err
-	case rotate:
+	case rotate && deployed:
 		return token{state: tokenChanged, rotate: true}, nil
+	case rotate:
+		return token{state: tokenUnknown, rotate: true}, nil
 	case t.problem != nil && !generated:
 		return t, nil
 	case t.problem != nil && !deployed:
