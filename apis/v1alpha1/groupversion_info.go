@@ -38,7 +38,7 @@ var (
 	SchemeGroupVersion = schema.GroupVersion{Group: Group, Version: Version}
 
 	// SchemeBuilder registers the kinds in this package with a scheme.
-	SchemeBuilder = &scheme.Builder{GroupVersion: SchemeGroupVersion}
+	SchemeBuilder = &scheme.Builder{GroupVersion: SchemeGroupVersion} //nolint:staticcheck // What every Crossplane provider exports, and its tools expect.
 
 	// AddToScheme adds the kinds in this package to a scheme.
 	AddToScheme = SchemeBuilder.AddToScheme

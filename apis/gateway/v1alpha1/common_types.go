@@ -62,7 +62,7 @@ const (
 	ReasonConflict           xpv2.ConditionReason = "Conflict"
 	ReasonImmutableField     xpv2.ConditionReason = "ImmutableField"
 	ReasonRefused            xpv2.ConditionReason = "Refused"
-	ReasonTokenSecretMissing xpv2.ConditionReason = "TokenSecretMissing" //nolint:gosec // A reason, not a credential.
+	ReasonTokenSecretMissing xpv2.ConditionReason = "TokenSecretMissing"
 	ReasonPlanMissing        xpv2.ConditionReason = "PlanMissing"
 	ReasonPlanPending        xpv2.ConditionReason = "PlanPending"
 	ReasonAPIMissing         xpv2.ConditionReason = "ApiMissing"

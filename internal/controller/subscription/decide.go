@@ -282,6 +282,47 @@ const (
 	tokenMissing
 )
 
+// A tokenCase is what is known of a token whose Secret is not the version that was
+// last applied.
+type tokenCase struct {
+	// Deployed is true if the subscription is held. Generated is true if the
+	// provider makes the token, and RotationAsked if a new one is asked for.
+	Deployed, Generated, RotationAsked bool
+
+	// Missing is true if the Secret holds no token.
+	Missing bool
+
+	// Known is true if it is known that a token was applied at all.
+	Known bool
+
+	// Comparable is true if this process applied a token, and Equal if it was this.
+	Comparable, Equal bool
+}
+
+// judgeToken tells what is known of a token, and whether a new one is to be made.
+func judgeToken(c tokenCase) (s tokenState, rotate bool) {
+	switch {
+	case c.RotationAsked && c.Deployed:
+		return tokenChanged, true
+	case c.RotationAsked:
+		return tokenUnknown, true
+	case c.Missing && !c.Generated:
+		return tokenMissing, false
+	case c.Missing && !c.Deployed:
+		return tokenUnknown, true
+	case c.Missing && !c.Known:
+		// An import: its token was never known here.
+		return tokenUnmanaged, false
+	case c.Missing:
+		return tokenChanged, true
+	case !c.Comparable:
+		return tokenUnknown, false
+	case c.Equal:
+		return tokenInForce, false
+	}
+	return tokenChanged, false
+}
+
 // An updateCase is what is known of a deployed subscription that exists.
 type updateCase struct {
 	Wish     wish
@@ -354,16 +395,10 @@ func judgeUpdate(c updateCase) update {
 		return u
 	}
 
-	switch {
-	case c.Identity != nil:
-		return statusOnly(c.Identity)
-	case c.Wish.APIProblem != nil && c.Wish.APIProblem.Reason != v1alpha1.ReasonAPIMissing:
-		return statusOnly(c.Wish.APIProblem)
-	case c.Token == tokenMissing:
-		return statusOnly(c.TokenProblem)
-	case c.Wish.Plan.Problem != nil && !c.Wish.Plan.Pending:
-		return statusOnly(c.Wish.Plan.Problem)
-	case c.Wish.Plan.Problem != nil:
+	if p := blocker(c); p != nil {
+		return statusOnly(p)
+	}
+	if c.Wish.Plan.Pending {
 		if lessAccess && c.PlanPendingFor >= planPatience {
 			return statusOnly(c.Wish.Plan.Problem)
 		}
@@ -395,6 +430,21 @@ func judgeUpdate(c updateCase) update {
 		return update{Action: actionFull, Foreign: true}
 	}
 	return update{}
+}
+
+// blocker is what keeps plan and token of a wish from being sent at all.
+func blocker(c updateCase) *problem {
+	switch {
+	case c.Identity != nil:
+		return c.Identity
+	case c.Wish.APIProblem != nil && c.Wish.APIProblem.Reason != v1alpha1.ReasonAPIMissing:
+		return c.Wish.APIProblem
+	case c.Token == tokenMissing:
+		return c.TokenProblem
+	case !c.Wish.Plan.Pending:
+		return c.Wish.Plan.Problem
+	}
+	return nil
 }
 
 // differs names the readable fields in which a subscription is not what a wish asks

@@ -56,13 +56,10 @@ func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription
 	}
 	b := e.baseline
 	h := ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.APIInternalID}
-	if p := e.contend(ctx, cr, h); p != nil {
-		var lost *problem
-		if errors.As(p, &lost) {
-			// Somebody else holds it, so this object holds nothing.
-			return managed.ExternalObservation{}, nil
-		}
-		return managed.ExternalObservation{}, p
+	lost, err := e.loses(ctx, cr, h)
+	if err != nil || lost {
+		// What somebody else holds, this object does not.
+		return managed.ExternalObservation{}, err
 	}
 	got, err := e.gateway.GetSubscription(ctx, b.ID)
 	switch {
@@ -100,9 +97,8 @@ func (e *external) observeDeletedAttempt(ctx context.Context, cr *v1alpha1.Subsc
 	}
 	for range 2 {
 		found, err := e.look(ctx, cr, e.attempt)
-		var ambiguous *problem
-		if errors.As(err, &ambiguous) {
-			e.recorder.Event(cr, event.Warning("LeftBehind", fmt.Errorf("this object is deleted, and %s", ambiguous.Message)))
+		if ambiguous := (*problem)(nil); errors.As(err, &ambiguous) {
+			e.recorder.Event(cr, event.Warning("LeftBehind", errors.Wrap(err, "this object is deleted, and")))
 			return managed.ExternalObservation{}, nil
 		}
 		if err != nil {

@@ -114,7 +114,7 @@ func (e *external) observeUndeployed(ctx context.Context, cr *v1alpha1.Subscript
 		if err != nil {
 			return managed.ExternalObservation{}, err
 		}
-		if there && !(e.attemptOpen() && e.attempt.AskedID == id) {
+		if there && (!e.attemptOpen() || e.attempt.AskedID != id) {
 			return e.observeImport(ctx, cr, id)
 		}
 	}
@@ -291,8 +291,12 @@ func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription,
 func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
 	b := e.baseline
 	h := ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.APIInternalID}
-	if err := e.contend(ctx, cr, h); err != nil {
+	lost, err := e.loses(ctx, cr, h)
+	if err != nil {
 		return managed.ExternalObservation{}, err
+	}
+	if lost {
+		return managed.ExternalObservation{}, problemf(v1alpha1.ReasonConflict, "another object holds the subscription that the annotation %s names; this one does nothing at the gateway; delete it, or remove that annotation and crossplane.io/external-name to have a subscription of its own created", v1alpha1.AnnotationBaseline)
 	}
 
 	switch name := meta.GetExternalName(cr); {
@@ -321,18 +325,15 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 	return e.judge(ctx, cr, got)
 }
 
-// contend ends the pass if another object has the better claim to what this one
-// says it holds.
-func (e *external) contend(ctx context.Context, cr *v1alpha1.Subscription, h ownership.Holding) error {
+// loses tells whether another object has the better claim to what this one says it
+// holds.
+func (e *external) loses(ctx context.Context, cr *v1alpha1.Subscription, h ownership.Holding) (bool, error) {
 	others, err := e.othersHolding(ctx, cr, h)
 	if err != nil || len(others) == 0 {
-		return err
+		return false, err
 	}
 	self, _ := holderOf(cr)
-	if ownership.First(append(others, self)).UID == cr.GetUID() {
-		return nil
-	}
-	return problemf(v1alpha1.ReasonConflict, "another object holds the subscription that the annotation %s names; this one does nothing at the gateway; delete it, or remove that annotation and crossplane.io/external-name to have a subscription of its own created", v1alpha1.AnnotationBaseline)
+	return ownership.First(append(others, self)).UID != cr.GetUID(), nil
 }
 
 // checkAgain checks that a subscription which does not look like the one that is

@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -80,11 +81,11 @@ func (e *external) api(ctx context.Context, cr *v1alpha1.Subscription, kept stri
 	switch {
 	case p.APIIDRef != nil:
 		err := e.kube.Get(ctx, types.NamespacedName{Namespace: cr.GetNamespace(), Name: p.APIIDRef.Name}, api)
-		if client.IgnoreNotFound(err) != nil {
-			return "", nil, errors.Wrap(err, "cannot read the RestApi")
+		if kerrors.IsNotFound(err) {
+			return "", problemf(v1alpha1.ReasonAPIMissing, "spec.forProvider.apiIdRef names RestApi %q, which does not exist in namespace %q; create it or correct the name", p.APIIDRef.Name, cr.GetNamespace()), nil
 		}
 		if err != nil {
-			return "", problemf(v1alpha1.ReasonAPIMissing, "spec.forProvider.apiIdRef names RestApi %q, which does not exist in namespace %q; create it or correct the name", p.APIIDRef.Name, cr.GetNamespace()), nil
+			return "", nil, errors.Wrap(err, "cannot read the RestApi")
 		}
 	case p.APIIDSelector != nil:
 		l := &v1alpha1.RestApiList{}
@@ -124,11 +125,11 @@ func (e *external) plan(ctx context.Context, cr *v1alpha1.Subscription, choice s
 		return e.planNamed(ctx, *p.SubscriptionPlanName)
 	case p.SubscriptionPlanIDRef != nil:
 		err := e.kube.Get(ctx, types.NamespacedName{Namespace: cr.GetNamespace(), Name: p.SubscriptionPlanIDRef.Name}, plan)
-		if client.IgnoreNotFound(err) != nil {
-			return planWish{}, errors.Wrap(err, "cannot read the SubscriptionPlan")
+		if kerrors.IsNotFound(err) {
+			return planWish{Problem: problemf(v1alpha1.ReasonPlanMissing, "spec.forProvider.subscriptionPlanIdRef names SubscriptionPlan %q, which does not exist in namespace %q; create it, or name another or none", p.SubscriptionPlanIDRef.Name, cr.GetNamespace())}, nil
 		}
 		if err != nil {
-			return planWish{Problem: problemf(v1alpha1.ReasonPlanMissing, "spec.forProvider.subscriptionPlanIdRef names SubscriptionPlan %q, which does not exist in namespace %q; create it, or name another or none", p.SubscriptionPlanIDRef.Name, cr.GetNamespace())}, nil
+			return planWish{}, errors.Wrap(err, "cannot read the SubscriptionPlan")
 		}
 	case p.SubscriptionPlanIDSelector != nil:
 		l := &v1alpha1.SubscriptionPlanList{}

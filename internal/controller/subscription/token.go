@@ -25,9 +25,9 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
@@ -126,30 +126,20 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 	}
 
 	t, err := e.readToken(ctx, cr, name, key)
-	switch {
-	case err != nil:
+	if err != nil {
 		return token{}, err
-	case rotate && deployed:
-		return token{state: tokenChanged, rotate: true}, nil
-	case rotate:
-		return token{state: tokenUnknown, rotate: true}, nil
-	case t.problem != nil && !generated:
-		return t, nil
-	case t.problem != nil && !deployed:
-		// It is generated before the create.
-		return token{state: tokenUnknown, rotate: true}, nil
-	case t.problem != nil && known == nil:
-		// An import: its token was never known here.
-		return token{state: tokenUnmanaged}, nil
-	case t.problem != nil:
-		return token{state: tokenChanged, rotate: true}, nil
-	case e.memory.token == nil:
-		t.state = tokenUnknown
-	case hmac.Equal(e.memory.token, e.memories.mac(t.value)):
-		t.state = tokenInForce
-	default:
-		t.state = tokenChanged
 	}
+	state, rotate := judgeToken(tokenCase{
+		Deployed: deployed, Generated: generated, RotationAsked: rotate,
+		Missing:    t.problem != nil,
+		Known:      known != nil,
+		Comparable: e.memory.token != nil,
+		Equal:      t.problem == nil && hmac.Equal(e.memory.token, e.memories.mac(t.value)),
+	})
+	if rotate || state == tokenUnmanaged {
+		return token{state: state, rotate: rotate}, nil
+	}
+	t.state = state
 	return t, nil
 }
 
@@ -165,13 +155,10 @@ func (e *external) secretMetadata(ctx context.Context, namespace, name string) (
 	m := &metav1.PartialObjectMetadata{}
 	m.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
 	err := e.cache.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, m)
-	if client.IgnoreNotFound(err) != nil {
-		return nil, errors.Wrapf(err, "cannot look at Secret %q", name)
-	}
-	if err != nil {
+	if kerrors.IsNotFound(err) {
 		return nil, nil //nolint:nilnil // Nothing is a valid answer.
 	}
-	return m, nil
+	return m, errors.Wrapf(err, "cannot look at Secret %q", name)
 }
 
 // readToken reads a token from the API server. What is wrong with it is part of
@@ -182,11 +169,11 @@ func (e *external) readToken(ctx context.Context, cr *v1alpha1.Subscription, nam
 	}
 	s := &corev1.Secret{}
 	err := e.kube.Get(ctx, types.NamespacedName{Namespace: cr.GetNamespace(), Name: name}, s)
-	if client.IgnoreNotFound(err) != nil {
-		return token{}, errors.Wrapf(err, "cannot read Secret %q", name)
+	if kerrors.IsNotFound(err) {
+		return missing("Secret %q, which should hold the token under key %q, does not exist in namespace %q; create it", name, key, cr.GetNamespace()), nil
 	}
 	if err != nil {
-		return missing("Secret %q, which should hold the token under key %q, does not exist in namespace %q; create it", name, key, cr.GetNamespace()), nil
+		return token{}, errors.Wrapf(err, "cannot read Secret %q", name)
 	}
 	raw, ok := s.Data[key]
 	if !ok {
