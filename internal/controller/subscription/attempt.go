@@ -58,21 +58,19 @@ func askedID(cr *v1alpha1.Subscription, b *record.Baseline) (id string, preset b
 	return string(cr.GetUID()), false, nil
 }
 
-// look for what an open attempt created.
-func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *record.Attempt) (*gateway.Subscription, error) {
+// look for what an open attempt created. Where that cannot be told, the problem
+// says so.
+func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *record.Attempt) (*gateway.Subscription, *problem, error) {
 	listed, err := e.listAPI(ctx, a.APIID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	held, err := e.heldByOthers(ctx, cr, listed)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	found, p := judgeAttempt(a, listed, e.gateway.Generation() == connection.GenerationInPlace, held)
-	if p != nil {
-		return nil, p
-	}
-	return found, nil
+	return found, p, nil
 }
 
 // listAPI lists the subscriptions on an API. One that does not exist has none.

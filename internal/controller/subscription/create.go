@@ -267,9 +267,12 @@ const turnPause = 250 * time.Millisecond
 func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription) error {
 	if e.unanswered {
 		// The refusal may be the echo of an earlier create of our own.
-		found, err := e.look(ctx, cr, e.attempt)
-		if err != nil {
+		found, ambiguous, err := e.look(ctx, cr, e.attempt)
+		switch {
+		case err != nil:
 			return err
+		case ambiguous != nil:
+			return ambiguous
 		}
 		if found != nil && e.claims.Reserve(cr.GetUID(), e.holding(found.ID, found.APIID)) {
 			e.gateway.LearnFromCreate(e.attempt.AskedID, found)

@@ -96,13 +96,13 @@ func (e *external) observeDeletedAttempt(ctx context.Context, cr *v1alpha1.Subsc
 		return managed.ExternalObservation{}, nil
 	}
 	for range 2 {
-		found, err := e.look(ctx, cr, e.attempt)
-		if ambiguous := (*problem)(nil); errors.As(err, &ambiguous) {
-			e.recorder.Event(cr, event.Warning("LeftBehind", errors.Wrap(err, "this object is deleted, and")))
-			return managed.ExternalObservation{}, nil
-		}
+		found, ambiguous, err := e.look(ctx, cr, e.attempt)
 		if err != nil {
 			return managed.ExternalObservation{}, err
+		}
+		if ambiguous != nil {
+			e.recorder.Event(cr, event.Warning("LeftBehind", errors.Wrap(ambiguous, "this object is deleted, and")))
+			return managed.ExternalObservation{}, nil
 		}
 		if found != nil {
 			e.observed = found

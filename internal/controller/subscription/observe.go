@@ -155,11 +155,13 @@ func (e *external) absent(cr *v1alpha1.Subscription, message string) managed.Ext
 // that all that is needed is there, and records what will be asked.
 func (e *external) observeAbsent(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
 	if e.attemptOpen() {
-		found, err := e.look(ctx, cr, e.attempt)
-		if err != nil {
+		found, ambiguous, err := e.look(ctx, cr, e.attempt)
+		switch {
+		case err != nil:
 			return managed.ExternalObservation{}, err
-		}
-		if found != nil {
+		case ambiguous != nil:
+			return managed.ExternalObservation{}, ambiguous
+		case found != nil:
 			e.recovered = found
 			return managed.ExternalObservation{}, nil
 		}
@@ -515,11 +517,10 @@ func (e *external) planName(ctx context.Context, cr *v1alpha1.Subscription, id s
 	if id == "" {
 		return ""
 	}
-	name, err := e.planNameOf(ctx, cr.GetNamespace(), id)
-	if err != nil || name == "" {
-		return value(cr.Spec.ForProvider.SubscriptionPlanName)
+	if name := e.planNameOf(ctx, cr.GetNamespace(), id); name != "" {
+		return name
 	}
-	return name
+	return value(cr.Spec.ForProvider.SubscriptionPlanName)
 }
 
 func stampOf(cr *v1alpha1.Subscription) time.Time {

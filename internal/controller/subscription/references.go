@@ -212,16 +212,16 @@ func value(s *string) string {
 }
 
 // planNameOf returns the name of the plan with an ID, if a managed resource of the
-// namespace is that plan.
-func (e *external) planNameOf(ctx context.Context, namespace, id string) (string, error) {
+// namespace is that plan. It is shown to people, and nothing depends on it.
+func (e *external) planNameOf(ctx context.Context, namespace, id string) string {
 	l := &v1alpha1.SubscriptionPlanList{}
 	if err := e.kube.List(ctx, l, client.InNamespace(namespace), client.MatchingFields{indexPlanID: id}); err != nil {
-		return "", errors.Wrap(err, "cannot list SubscriptionPlans")
+		return ""
 	}
 	for _, p := range l.Items {
 		if e.here(p.Status.AtProvider.Endpoint) {
-			return p.Status.AtProvider.PlanName, nil
+			return p.Status.AtProvider.PlanName
 		}
 	}
-	return "", nil
+	return ""
 }
