@@ -104,6 +104,7 @@ type ClusterTLSSettings struct {
 }
 
 // A ClusterProviderConfigSpec says how to reach a gateway, and who may.
+// +kubebuilder:validation:XValidation:rule="!self.endpoint.contains('@')",fieldPath=".endpoint",reason=FieldValueForbidden,message="endpoint must not hold a user or password; give them in spec.credentials"
 type ClusterProviderConfigSpec struct {
 	ConnectionSettings `json:",inline"`
 

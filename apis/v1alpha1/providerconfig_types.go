@@ -173,7 +173,6 @@ type ConnectionSettings struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[hH][tT][tT][pP][sS]?://')",message="endpoint must begin with http:// or https://, for example https://gateway.example.org:9090"
-	// +kubebuilder:validation:XValidation:rule="!self.contains('@')",message="endpoint must not hold a user or password; give them in credentials"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('[?#\\\\s]')",message="endpoint must not hold a query, a fragment or white space"
 	Endpoint string `json:"endpoint"`
 
@@ -291,6 +290,7 @@ type TLSSettings struct {
 }
 
 // A ProviderConfigSpec says how to reach a gateway.
+// +kubebuilder:validation:XValidation:rule="!self.endpoint.contains('@')",fieldPath=".endpoint",reason=FieldValueForbidden,message="endpoint must not hold a user or password; give them in spec.credentials"
 type ProviderConfigSpec struct {
 	ConnectionSettings `json:",inline"`
 

@@ -139,7 +139,8 @@ func (s *sandboxCommand) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	n := &narrator{out: out, failed: box.Failed}
-	if err := tale.apply(ctx); err != nil {
+	// The first chapter of the tale is what there is to play with.
+	if err := n.tell(ctx, tale.steps()[:1]); err != nil {
 		return errors.Join(err, tale.cleanUp(ctx, n))
 	}
 	_, _ = fmt.Fprint(out, tale.invitation())

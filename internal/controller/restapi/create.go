@@ -114,12 +114,12 @@ func (e *external) failed(mg *v1alpha1.RestApi, err error) error {
 	switch gateway.ReasonOf(err) {
 	case gateway.ReasonConflict, gateway.ReasonInvalid, gateway.ReasonUnsafeID:
 		reason, message := refusal(err)
-		conditions.Set(mg, conditions.NotApplied(reason, message), xpv2.Unavailable().WithMessage(message))
+		conditions.Set(mg, conditions.NotApplied(reason, message), xpv2.Creating())
 		return kind.Refuse(errors.New(message))
 	case gateway.ReasonMissingDependency:
 		// What is missing is at the gateway, where it can appear unseen.
 		reason, message := refusal(err)
-		conditions.Set(mg, conditions.NotApplied(reason, message), xpv2.Unavailable().WithMessage(message))
+		conditions.Set(mg, conditions.NotApplied(reason, message), xpv2.Creating())
 		return kind.RefuseAtMost(errors.New(message), e.poll)
 	default:
 		conditions.Set(mg, conditions.Unknown(err))

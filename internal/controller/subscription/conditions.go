@@ -66,11 +66,6 @@ func foreignWrites() xpv2.Condition {
 	return conditions.New(v1alpha1.TypeContested, corev1.ConditionTrue, reasonForeign, "somebody else keeps writing this subscription at the gateway; it is written again at most every ten minutes; find out who it is, or observe only")
 }
 
-// unready says why the subscription is not what the spec asks for.
-func unready(p *problem) []xpv2.Condition {
-	return []xpv2.Condition{conditions.NotApplied(p.Reason, p.Message), xpv2.Unavailable().WithMessage(p.Message)}
-}
-
 // problemOf puts a failed call in the words of the condition Applied.
 func problemOf(err error) *problem {
 	reason, advice := v1alpha1.ReasonGatewayUnavailable, ""

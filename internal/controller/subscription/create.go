@@ -27,6 +27,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
@@ -40,7 +41,7 @@ import (
 // Create a Subscription: find again what an earlier create came to, or ask the
 // gateway for one, or adopt the one that stands in the way.
 func (e *external) Create(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalCreation, error) {
-	return managed.ExternalCreation{}, e.conclude(cr, e.create(ctx, cr))
+	return managed.ExternalCreation{}, e.conclude(cr, e.create(ctx, cr), xpv2.Creating())
 }
 
 func (e *external) create(ctx context.Context, cr *v1alpha1.Subscription) error {

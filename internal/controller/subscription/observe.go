@@ -42,7 +42,7 @@ import (
 // Observe a Subscription.
 func (e *external) Observe(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
 	o, err := e.observe(ctx, cr)
-	return o, e.conclude(cr, err)
+	return o, e.conclude(cr, err, xpv2.Unavailable())
 }
 
 func (e *external) observe(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
@@ -66,9 +66,9 @@ func (e *external) observe(ctx context.Context, cr *v1alpha1.Subscription) (mana
 	return e.observeUndeployed(ctx, cr)
 }
 
-// conclude puts the error of a pass into the condition Applied, and marks the
-// errors that only a change can cure.
-func (e *external) conclude(cr *v1alpha1.Subscription, err error) error {
+// conclude puts the error of a pass into the conditions Applied and Ready, and
+// marks the errors that only a change can cure.
+func (e *external) conclude(cr *v1alpha1.Subscription, err error, ready xpv2.Condition) error {
 	if err == nil {
 		return nil
 	}
@@ -86,10 +86,13 @@ func (e *external) conclude(cr *v1alpha1.Subscription, err error) error {
 		conditions.Set(cr, conditions.Unknown(err))
 		return err
 	}
-	conditions.Set(cr, unready(p)...)
-	if meta.WasDeleted(cr) {
-		conditions.Set(cr, xpv2.Deleting())
+	switch {
+	case meta.WasDeleted(cr):
+		ready = xpv2.Deleting()
+	case ready.Reason != xpv2.ReasonCreating:
+		ready = ready.WithMessage(p.Message)
 	}
+	conditions.Set(cr, conditions.NotApplied(p.Reason, p.Message), ready)
 	switch {
 	case kind.IsRefusal(err):
 		return err
@@ -147,7 +150,7 @@ func (e *external) attemptOpen() bool {
 func (e *external) absent(cr *v1alpha1.Subscription, message string) managed.ExternalObservation {
 	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
 	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeDrifted, v1alpha1.TypeContested, v1alpha1.TypeTokenInForce)
-	conditions.Set(cr, unready(&problem{Reason: v1alpha1.ReasonRefused, Message: message})...)
+	conditions.Set(cr, conditions.NotApplied(v1alpha1.ReasonRefused, message), xpv2.Unavailable().WithMessage(message))
 	return managed.ExternalObservation{ResourceUpToDate: true}
 }
 

@@ -33,7 +33,7 @@ import (
 
 // Update a Subscription as Observe decided.
 func (e *external) Update(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalUpdate, error) {
-	return managed.ExternalUpdate{}, e.conclude(cr, e.apply(ctx, cr))
+	return managed.ExternalUpdate{}, e.conclude(cr, e.apply(ctx, cr), xpv2.Unavailable())
 }
 
 func (e *external) apply(ctx context.Context, cr *v1alpha1.Subscription) error {

@@ -135,7 +135,7 @@ func (e *external) failed(mg *v1alpha1.SubscriptionPlan, err error) error {
 	switch gateway.ReasonOf(err) {
 	case gateway.ReasonInvalid, gateway.ReasonMissingDependency, gateway.ReasonUnsafeID:
 		message := refusal(err)
-		conditions.Set(mg, conditions.NotApplied(v1alpha1.ReasonRefused, message), xpv2.Unavailable().WithMessage(message))
+		conditions.Set(mg, conditions.NotApplied(v1alpha1.ReasonRefused, message), xpv2.Creating())
 		return kind.Refuse(errors.New(message))
 	default:
 		conditions.Set(mg, conditions.Unknown(err))
