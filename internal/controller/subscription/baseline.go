@@ -88,31 +88,6 @@ func leavesStatus(b *record.Baseline) bool {
 	return b != nil && slices.Contains(b.LateInitialized, fieldStatus)
 }
 
-// lateInitialize fills what a spec leaves open from the gateway, and returns the
-// names of the fields it filled. It never fills who the subscription belongs to,
-// and no plan where one is referred to.
-func lateInitialize(cr *v1alpha1.Subscription, s *gateway.Subscription) []string {
-	p := &cr.Spec.ForProvider
-	var filled []string
-	fill := func(field string, to **string, from string) {
-		if *to == nil && from != "" {
-			*to = &from
-			filled = append(filled, field)
-		}
-	}
-	if p.SubscriptionPlanIDRef == nil && p.SubscriptionPlanIDSelector == nil && p.SubscriptionPlanName == nil {
-		fill(fieldSubscriptionPlanID, &p.SubscriptionPlanID, s.SubscriptionPlanID)
-	}
-	fill(fieldBillingCustomerID, &p.BillingCustomerID, s.BillingCustomerID)
-	fill(fieldBillingSubscriptionID, &p.BillingSubscriptionID, s.BillingSubscriptionID)
-	known := []string{gateway.SubscriptionActive, gateway.SubscriptionInactive, gateway.SubscriptionRevoked}
-	if p.Status == nil && slices.Contains(known, s.Status) {
-		status := v1alpha1.SubscriptionStatusValue(s.Status)
-		p.Status = &status
-	}
-	return filled
-}
-
 // storeBaseline writes a baseline and the external name to the API server. What
 // the gateway's operator left is removed.
 func (e *external) storeBaseline(ctx context.Context, cr *v1alpha1.Subscription, b record.Baseline) error {

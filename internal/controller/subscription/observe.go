@@ -18,16 +18,13 @@ package subscription
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
@@ -127,20 +124,6 @@ func (e *external) observeUndeployed(ctx context.Context, cr *v1alpha1.Subscript
 	return e.observeAbsent(ctx, cr)
 }
 
-// there tells whether a named subscription is to be checked for an import. Where
-// it would be created if it is absent, the gateway has to tell; otherwise a
-// missing one must look like one that does not fit.
-func (e *external) there(ctx context.Context, id string) (bool, error) {
-	if !e.policies.ShouldCreate() {
-		return true, nil
-	}
-	_, err := e.gateway.GetSubscription(ctx, id)
-	if gateway.IsNotFound(err) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // attemptOpen tells whether an earlier create at this gateway may have succeeded.
 func (e *external) attemptOpen() bool {
 	return e.attempt != nil && e.attempt.Outcome == record.Open && e.attempt.Endpoint == e.gateway.Endpoint().String()
@@ -225,73 +208,6 @@ func (e *external) publishBeforeCreate(ctx context.Context, cr *v1alpha1.Subscri
 	return nil
 }
 
-// observeImport checks whether a subscription that is there is the one the spec
-// describes, and if so holds it from now on.
-func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription, id string) (managed.ExternalObservation, error) {
-	listed, err := e.gateway.ListSubscriptions(ctx, gateway.SubscriptionFilter{APIID: e.wish.APIID})
-	if gateway.IsAPIMissing(err) {
-		return managed.ExternalObservation{}, problemf(v1alpha1.ReasonAPIMissing, "the gateway does not know API %q; waiting for it", e.wish.APIID)
-	}
-	if err != nil {
-		return managed.ExternalObservation{}, err
-	}
-	s, p := judgeImport(e.wish, id, listed)
-	if p != nil {
-		cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
-		return managed.ExternalObservation{}, p
-	}
-	h := e.holding(s.ID, s.APIID)
-	others, err := e.othersHolding(ctx, cr, h)
-	if err != nil {
-		return managed.ExternalObservation{}, err
-	}
-	if len(others) > 0 || !e.claims.Reserve(cr.GetUID(), h) {
-		// The same words as for one that is missing or does not fit.
-		_, p := judgeImport(e.wish, id, nil)
-		cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
-		return managed.ExternalObservation{}, p
-	}
-	e.observed = s
-
-	if e.policies.ShouldOnlyObserve() {
-		e.report(ctx, cr, s)
-		cr.Status.AtProvider.Origin = v1alpha1.OriginImported
-		return e.drift(cr)
-	}
-
-	b := e.baselineFor(s, e.wish.fields())
-	late := false
-	if e.policies.ShouldLateInitialize() {
-		b.LateInitialized = lateInitialize(cr, s)
-		b.Fields[fieldBillingCustomerID] = value(cr.Spec.ForProvider.BillingCustomerID)
-		b.Fields[fieldBillingSubscriptionID] = value(cr.Spec.ForProvider.BillingSubscriptionID)
-		b.Fields = present(b.Fields)
-		late = true
-	} else if e.wish.Plan.ID == "" && e.wish.Plan.Problem == nil && s.SubscriptionPlanID != "" {
-		e.recorder.Event(cr, event.Normal("PlanCleared", "The spec names no plan, so the plan the imported subscription has is taken away"))
-	}
-	// An import leaves a status that its spec does not mention as it is.
-	b.LateInitialized = append(b.LateInitialized, fieldStatus)
-	if late {
-		// The runtime stores the filled fields, and the baseline with them.
-		record.WriteBaseline(cr, b)
-		meta.SetExternalName(cr, b.ID)
-		meta.RemoveAnnotations(cr, append(operatorAnnotations(), v1alpha1.AnnotationCreateAttempt)...)
-		e.baseline = &b
-	} else if err := e.storeBaseline(ctx, cr, b); err != nil {
-		return managed.ExternalObservation{}, err
-	}
-	cr.Status.AtProvider.Origin = v1alpha1.OriginImported
-	e.recorder.Event(cr, event.Normal("Imported", fmt.Sprintf("Subscription %q at the gateway is held from now on", s.ID)))
-
-	if e.wish, err = e.follow(ctx, cr, e.baseline, nil); err != nil {
-		return managed.ExternalObservation{}, err
-	}
-	o, err := e.judge(ctx, cr, s)
-	o.ResourceLateInitialized = late
-	return o, err
-}
-
 // observeDeployed looks at the subscription that a Subscription holds.
 func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
 	b := e.baseline
@@ -339,21 +255,6 @@ func (e *external) loses(ctx context.Context, cr *v1alpha1.Subscription, h owner
 	}
 	self, _ := holderOf(cr)
 	return ownership.First(append(others, self)).UID != cr.GetUID(), nil
-}
-
-// checkAgain checks that a subscription which does not look like the one that is
-// held, or was found elsewhere, is the one the baseline describes.
-func (e *external) checkAgain(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) error {
-	held := e.wish.held(e.baseline)
-	listed, err := e.listAPI(ctx, held.APIID)
-	if err != nil {
-		return err
-	}
-	s, p := judgeImport(held, got.ID, listed)
-	if p != nil {
-		return p
-	}
-	return e.storeBaseline(ctx, cr, e.refreshed(*e.baseline, s))
 }
 
 // observeVanished decides whether a subscription that is gone is created again.
@@ -451,100 +352,4 @@ func (e *external) updateCase(cr *v1alpha1.Subscription, known time.Time) update
 		Lost:           e.contests.Lost(cr.GetUID(), cr.GetGeneration(), differs(e.wish, *e.observed), e.now()),
 		SentAlready:    e.memory.sentToLegacy != "" && e.memory.sentToLegacy == e.legacyKey(cr),
 	}
-}
-
-// drift reports on a subscription that may not be changed.
-func (e *external) drift(cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
-	if e.observed != nil {
-		cr.Status.AtProvider.UpdatedAt = microTime(e.observed.UpdatedAt)
-	}
-	d := e.differences()
-	conditions.Set(cr, xpv2.Available(), conditions.Drifted(d))
-	if len(d) == 0 {
-		conditions.Set(cr, conditions.Applied(""))
-	} else {
-		conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeApplied)
-	}
-	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
-}
-
-// differences name the fields in which the subscription is, or may be, not what
-// the spec asks for.
-func (e *external) differences() []string {
-	d := differs(e.wish, *e.observed)
-	if e.tokenNow.state == tokenChanged || e.tokenNow.state == tokenUnknown || e.update.Foreign {
-		d = append(d, "subscriptionToken")
-	}
-	return d
-}
-
-// report what the gateway says in status.
-func (e *external) report(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) {
-	was := cr.Status.AtProvider
-	is := v1alpha1.SubscriptionObservation{
-		ID:                    s.ID,
-		ExternalRefID:         s.ExternalRefID,
-		APIID:                 e.wish.APIID,
-		APIInternalID:         s.APIID,
-		SubscriptionPlanID:    s.SubscriptionPlanID,
-		ApplicationID:         s.ApplicationID,
-		BillingCustomerID:     s.BillingCustomerID,
-		BillingSubscriptionID: s.BillingSubscriptionID,
-		Status:                s.Status,
-		GatewayID:             s.GatewayID,
-		Endpoint:              e.gateway.Endpoint().String(),
-		CreatedAt:             seconds(s.CreatedAt),
-		UpdatedAt:             was.UpdatedAt,
-		Origin:                was.Origin,
-		Token:                 was.Token,
-		HandledRotation:       was.HandledRotation,
-	}
-	if was.ID == "" {
-		// A rotation is asked for by a change that is seen, not by a value that was
-		// there from the beginning or came back with a restore.
-		is.HandledRotation = cr.GetAnnotations()[v1alpha1.AnnotationRotateToken]
-	}
-	if e.baseline != nil && is.APIID == "" {
-		is.APIID = e.baseline.Fields[fieldAPIID]
-	}
-	is.SubscriptionPlanName = e.planName(ctx, cr, s.SubscriptionPlanID)
-	if was.ID == is.ID && was.CreatedAt != nil && is.CreatedAt != nil && was.CreatedAt.Equal(is.CreatedAt) {
-		is.CreatedAt = was.CreatedAt
-	}
-	cr.Status.AtProvider = is
-}
-
-// planName is the name of a plan, if a managed resource of this namespace is that
-// plan.
-func (e *external) planName(ctx context.Context, cr *v1alpha1.Subscription, id string) string {
-	if id == "" {
-		return ""
-	}
-	if name := e.planNameOf(ctx, cr.GetNamespace(), id); name != "" {
-		return name
-	}
-	return value(cr.Spec.ForProvider.SubscriptionPlanName)
-}
-
-func stampOf(cr *v1alpha1.Subscription) time.Time {
-	if t := cr.Status.AtProvider.UpdatedAt; t != nil {
-		return t.Time
-	}
-	return time.Time{}
-}
-
-func microTime(t time.Time) *metav1.MicroTime {
-	if t.IsZero() {
-		return nil
-	}
-	m := metav1.NewMicroTime(t.UTC().Truncate(time.Millisecond))
-	return &m
-}
-
-func seconds(t time.Time) *metav1.Time {
-	if t.IsZero() {
-		return nil
-	}
-	s := metav1.NewTime(t.UTC().Truncate(time.Second))
-	return &s
 }

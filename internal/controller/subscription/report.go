@@ -1,0 +1,126 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package subscription
+
+import (
+	"context"
+	"time"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+)
+
+// drift reports on a subscription that may not be changed.
+func (e *external) drift(cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
+	if e.observed != nil {
+		cr.Status.AtProvider.UpdatedAt = microTime(e.observed.UpdatedAt)
+	}
+	d := e.differences()
+	conditions.Set(cr, xpv2.Available(), conditions.Drifted(d))
+	if len(d) == 0 {
+		conditions.Set(cr, conditions.Applied(""))
+	} else {
+		conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeApplied)
+	}
+	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+}
+
+// differences name the fields in which the subscription is, or may be, not what
+// the spec asks for.
+func (e *external) differences() []string {
+	d := differs(e.wish, *e.observed)
+	if e.tokenNow.state == tokenChanged || e.tokenNow.state == tokenUnknown || e.update.Foreign {
+		d = append(d, "subscriptionToken")
+	}
+	return d
+}
+
+// report what the gateway says in status.
+func (e *external) report(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) {
+	was := cr.Status.AtProvider
+	is := v1alpha1.SubscriptionObservation{
+		ID:                    s.ID,
+		ExternalRefID:         s.ExternalRefID,
+		APIID:                 e.wish.APIID,
+		APIInternalID:         s.APIID,
+		SubscriptionPlanID:    s.SubscriptionPlanID,
+		ApplicationID:         s.ApplicationID,
+		BillingCustomerID:     s.BillingCustomerID,
+		BillingSubscriptionID: s.BillingSubscriptionID,
+		Status:                s.Status,
+		GatewayID:             s.GatewayID,
+		Endpoint:              e.gateway.Endpoint().String(),
+		CreatedAt:             seconds(s.CreatedAt),
+		UpdatedAt:             was.UpdatedAt,
+		Origin:                was.Origin,
+		Token:                 was.Token,
+		HandledRotation:       was.HandledRotation,
+	}
+	if was.ID == "" {
+		// A rotation is asked for by a change that is seen, not by a value that was
+		// there from the beginning or came back with a restore.
+		is.HandledRotation = cr.GetAnnotations()[v1alpha1.AnnotationRotateToken]
+	}
+	if e.baseline != nil && is.APIID == "" {
+		is.APIID = e.baseline.Fields[fieldAPIID]
+	}
+	is.SubscriptionPlanName = e.planName(ctx, cr, s.SubscriptionPlanID)
+	if was.ID == is.ID && was.CreatedAt != nil && is.CreatedAt != nil && was.CreatedAt.Equal(is.CreatedAt) {
+		is.CreatedAt = was.CreatedAt
+	}
+	cr.Status.AtProvider = is
+}
+
+// planName is the name of a plan, if a managed resource of this namespace is that
+// plan.
+func (e *external) planName(ctx context.Context, cr *v1alpha1.Subscription, id string) string {
+	if id == "" {
+		return ""
+	}
+	if name := e.planNameOf(ctx, cr.GetNamespace(), id); name != "" {
+		return name
+	}
+	return value(cr.Spec.ForProvider.SubscriptionPlanName)
+}
+
+func stampOf(cr *v1alpha1.Subscription) time.Time {
+	if t := cr.Status.AtProvider.UpdatedAt; t != nil {
+		return t.Time
+	}
+	return time.Time{}
+}
+
+func microTime(t time.Time) *metav1.MicroTime {
+	if t.IsZero() {
+		return nil
+	}
+	m := metav1.NewMicroTime(t.UTC().Truncate(time.Millisecond))
+	return &m
+}
+
+func seconds(t time.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	s := metav1.NewTime(t.UTC().Truncate(time.Second))
+	return &s
+}
