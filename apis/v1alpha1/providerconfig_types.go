@@ -80,7 +80,7 @@ type GatewaySettings struct {
 	// of a subscription's connection secret, and used for nothing else.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:Pattern=`^https?://[^\s@?#]+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[hH][tT][tT][pP][sS]?://[^@?#\\\\s]+$')",reason=FieldValueForbidden,message="invocationURL must be a URL such as https://api.example.org, without user, password, query, fragment and white space"
 	InvocationURL string `json:"invocationURL,omitempty"`
 }
 
@@ -172,8 +172,8 @@ type ConnectionSettings struct {
 	// query and fragment are not allowed in it.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[hH][tT][tT][pP][sS]?://')",message="endpoint must begin with http:// or https://, for example https://gateway.example.org:9090"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('[?#\\\\s]')",message="endpoint must not hold a query, a fragment or white space"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[hH][tT][tT][pP][sS]?://')",reason=FieldValueForbidden,message="endpoint must begin with http:// or https://, for example https://gateway.example.org:9090"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('[?#\\\\s]')",reason=FieldValueForbidden,message="endpoint must not hold a query, a fragment or white space"
 	Endpoint string `json:"endpoint"`
 
 	// Gateway describes what is behind the endpoint.
@@ -192,7 +192,7 @@ type ConnectionSettings struct {
 type OAuth2Settings struct {
 	// TokenURL of the authorization server.
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:Pattern=`^https?://[^\s@?#]+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[hH][tT][tT][pP][sS]?://[^@?#\\\\s]+$')",reason=FieldValueForbidden,message="tokenURL must be a URL such as https://login.example.org/oauth2/token, without user, password, query, fragment and white space"
 	TokenURL string `json:"tokenURL"`
 
 	// ClientID registered with the authorization server.

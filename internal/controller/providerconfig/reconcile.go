@@ -61,6 +61,7 @@ type reconciler struct {
 	client   client.Client
 	gateways *connection.Pool
 	users    *kind.Users
+	writes   *kind.Writes
 	clock    clock.PassiveClock
 	poll     time.Duration
 	// namespaces whose configurations are looked after; all if empty.
@@ -85,6 +86,9 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		}
 		return reconcile.Result{}, errors.Wrap(resource.IgnoreNotFound(err), "cannot read the provider config")
 	}
+	if !r.writes.Shown(pc) {
+		return reconcile.Result{RequeueAfter: cacheLag}, nil
+	}
 	pc.SetUsers(int64(users))
 
 	if meta.WasDeleted(pc) {
@@ -93,7 +97,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if !meta.FinalizerExists(pc, finalizer) {
 		meta.AddFinalizer(pc, finalizer)
 		if err := r.patchFinalizers(ctx, pc); err != nil {
-			return reconcile.Result{}, err
+			return failed(err)
 		}
 	}
 
@@ -102,9 +106,22 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	pc.SetGatewayStatus(gatewayStatus(known(pc), health))
 	pc.SetConditions(conditions(pc.GetGeneration(), health, cause)...)
 	if err := r.client.Status().Update(ctx, pc); err != nil {
-		return reconcile.Result{}, errors.Wrap(resource.Ignore(kerrors.IsConflict, err), "cannot update the status of the provider config")
+		return failed(errors.Wrap(err, "cannot update the status of the provider config"))
 	}
 	return reconcile.Result{RequeueAfter: r.poll}, nil
+}
+
+// cacheLag is how soon a configuration is looked at again that the cache shows
+// older than it is.
+const cacheLag = 20 * time.Millisecond
+
+// failed is what follows from a write that failed. That somebody else wrote
+// meanwhile is not worth an error, only another look.
+func failed(err error) (reconcile.Result, error) {
+	if kerrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: cacheLag}, nil
+	}
+	return reconcile.Result{}, err
 }
 
 // probe the gateway, unless a managed resource's call did so lately. It returns
@@ -134,13 +151,13 @@ func (r *reconciler) delete(ctx context.Context, ref connection.Ref, pc config, 
 			Message: inUse(users, r.kind),
 		})
 		if err := r.client.Status().Update(ctx, pc); err != nil {
-			return reconcile.Result{}, errors.Wrap(resource.Ignore(kerrors.IsConflict, err), "cannot update the status of the provider config")
+			return failed(errors.Wrap(err, "cannot update the status of the provider config"))
 		}
 		return reconcile.Result{RequeueAfter: inUsePoll}, nil
 	}
 	meta.RemoveFinalizer(pc, finalizer)
 	if err := r.patchFinalizers(ctx, pc); resource.IgnoreNotFound(err) != nil {
-		return reconcile.Result{}, err
+		return failed(err)
 	}
 	r.gateways.Forget(ref)
 	return reconcile.Result{}, nil

@@ -18,13 +18,16 @@ package providerconfig
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -136,6 +139,17 @@ func TestOtherNamespace(t *testing.T) {
 	// Without a client, anything done about it would be noticed.
 	if res, err := r.Reconcile(t.Context(), req); res != (reconcile.Result{}) || err != nil {
 		t.Errorf("got %v, %v", res, err)
+	}
+}
+
+// A write that comes too late is repeated, and soon.
+func TestFailed(t *testing.T) {
+	conflict := kerrors.NewConflict(schema.GroupResource{}, "pc", errors.New("too late"))
+	if res, err := failed(fmt.Errorf("wrapped: %w", conflict)); res.RequeueAfter != cacheLag || err != nil {
+		t.Errorf("conflict: %v, %v", res, err)
+	}
+	if res, err := failed(errors.New("no")); res != (reconcile.Result{}) || err == nil {
+		t.Errorf("error: %v, %v", res, err)
 	}
 }
 

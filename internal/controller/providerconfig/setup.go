@@ -71,6 +71,7 @@ func setup(mgr ctrl.Manager, o kind.Options, changes *Changes, of string, newCon
 		client:     kube,
 		gateways:   o.Gateways,
 		users:      o.Users,
+		writes:     o.Writes,
 		clock:      o.Clock,
 		poll:       o.PollInterval,
 		namespaces: o.Namespaces,
