@@ -89,8 +89,8 @@ func leavesStatus(b *record.Baseline) bool {
 }
 
 // storeBaseline writes a baseline and the external name to the API server. What
-// the gateway's operator left is removed.
-func (e *external) storeBaseline(ctx context.Context, cr *v1alpha1.Subscription, b record.Baseline) error {
+// the gateway's operator left is removed, and so are the given annotations.
+func (e *external) storeBaseline(ctx context.Context, cr *v1alpha1.Subscription, b record.Baseline, obsolete ...string) error {
 	record.WriteBaseline(cr, b)
 	meta.SetExternalName(cr, b.ID)
 	a := cr.GetAnnotations()
@@ -98,7 +98,7 @@ func (e *external) storeBaseline(ctx context.Context, cr *v1alpha1.Subscription,
 		v1alpha1.AnnotationBaseline:    a[v1alpha1.AnnotationBaseline],
 		meta.AnnotationKeyExternalName: b.ID,
 	}
-	for _, k := range operatorAnnotations() {
+	for _, k := range append(operatorAnnotations(), obsolete...) {
 		patch[k] = nil
 		delete(a, k)
 	}

@@ -50,7 +50,6 @@ func (e *external) create(ctx context.Context, cr *v1alpha1.Subscription) error 
 			return e.conflict(cr)
 		}
 		e.gateway.LearnFromCreate(e.attempt.AskedID, e.recovered)
-		// The token it carried is the one that was remembered before it was sent.
 		e.hold(cr, e.recovered, e.attempted(cr), v1alpha1.OriginCreated, nil)
 		return nil
 	}
@@ -158,8 +157,10 @@ func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, fiel
 	case t != nil:
 		remember(cr, t.version)
 		e.memory.token = e.memories.mac(t.value)
-	case origin == v1alpha1.OriginAdopted:
-		// Which token it has is not known.
+	case origin == v1alpha1.OriginAdopted || e.gateway.Generation() != connection.GenerationLegacy:
+		// Which token it has is not known; an update will tell. Only where there is no
+		// such update does a create wait until no earlier one can take effect, so that
+		// it is known which one did.
 		meta.RemoveAnnotations(cr, v1alpha1.AnnotationTokenMemory)
 	}
 }
@@ -229,7 +230,7 @@ func (e *external) takeTurn(ctx context.Context, cr *v1alpha1.Subscription) erro
 	if err != nil {
 		return err
 	}
-	if before || !e.turns.take(cr.GetUID(), turn, e.now(), e.gateway.Timeout()+lateAnswer) {
+	if before || !e.turns.take(cr.GetUID(), turn, e.now(), e.at.TooLate(cr)) {
 		return kind.After(errors.New("waiting for another subscription of the same application to the same API to be created"), turnPause)
 	}
 	return nil

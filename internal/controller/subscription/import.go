@@ -92,12 +92,13 @@ func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription,
 	// An import leaves a status that its spec does not mention as it is.
 	b.LateInitialized = append(b.LateInitialized, fieldStatus)
 	if late {
-		// The runtime stores the filled fields, and the baseline with them.
+		// The runtime stores the filled fields, and the baseline with them. What a create
+		// of its own came to is nothing to go by any more.
 		record.WriteBaseline(cr, b)
 		meta.SetExternalName(cr, b.ID)
-		meta.RemoveAnnotations(cr, append(operatorAnnotations(), v1alpha1.AnnotationCreateAttempt)...)
+		meta.RemoveAnnotations(cr, append(operatorAnnotations(), v1alpha1.AnnotationCreateAttempt, v1alpha1.AnnotationTokenMemory)...)
 		e.baseline = &b
-	} else if err := e.storeBaseline(ctx, cr, b); err != nil {
+	} else if err := e.storeBaseline(ctx, cr, b, v1alpha1.AnnotationCreateAttempt, v1alpha1.AnnotationTokenMemory); err != nil {
 		return managed.ExternalObservation{}, err
 	}
 	cr.Status.AtProvider.Origin = v1alpha1.OriginImported

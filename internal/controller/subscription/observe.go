@@ -204,6 +204,10 @@ func (e *external) publishBeforeCreate(ctx context.Context, cr *v1alpha1.Subscri
 	if _, _, generated := source(cr); generated {
 		e.tokenNow.version = after
 	}
+	if e.tokenNow.rotate && rotationAsked(cr) {
+		// The next create carries it, so that no other one is to be made.
+		cr.Status.AtProvider.HandledRotation = cr.GetAnnotations()[v1alpha1.AnnotationRotateToken]
+	}
 	e.tokenNow.rotate = false
 	return nil
 }

@@ -408,3 +408,115 @@ func TestGatewayEchoes(t *testing.T) {
 		}
 	}
 }
+
+// A create that takes effect late carried the token of its time: the one that is
+// in the Secret by now is in force nevertheless.
+//
+// contract: S11, S26
+// case: D8, A6
+func TestLateCommitThenToken(t *testing.T) {
+	for gname, g := range generations() {
+		for _, policy := range []v1alpha1.SubscriptionAdoptionPolicy{v1alpha1.SubscriptionAdoptIfUnique, v1alpha1.SubscriptionAdoptNever} {
+			t.Run(gname+"/"+string(policy), func(t *testing.T) {
+				w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app"), adopt(policy)))
+				// The gateway takes the first create for lost, and carries it out when it
+				// gets the second one.
+				w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut()))
+				if _, err := w.pass("s"); err == nil {
+					t.Fatal("no error")
+				}
+				w.setToken("tok", otherToken)
+				w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost, Where: func(r emulator.Request) bool {
+					if r.N == 2 {
+						w.byHand(byHandLike(secretToken, "app", "uid-s"))
+					}
+					return false
+				}}, emulator.Cut()))
+				for range 3 {
+					w.wait(time.Second)
+					_, _ = w.pass("s")
+				}
+				w.wait(2 * time.Minute)
+				if g == emulator.Legacy {
+					// There it is waited for, and nothing came.
+					inForce(t, w.settle("s"))
+					if !w.HoldsToken(w.held(), otherToken) {
+						t.Error("another token is in force")
+					}
+					return
+				}
+				cr := w.settle("s")
+				inForce(t, cr)
+				tokenInForceIs(t, cr, corev1.ConditionTrue)
+				if w.only(); !w.HoldsToken("uid-s", otherToken) || w.LetThrough("books", secretToken) {
+					t.Error("the old token is in force, and the new one is said to be")
+				}
+			})
+		}
+	}
+}
+
+// Of two creates that were not answered the first one may be what took effect.
+//
+// contract: S11, S26
+func TestTwoLostCreates(t *testing.T) {
+	w := newWorld(t, emulator.InPlace, tokenSecret("tok", secretToken), subscription("s", application("app")))
+	w.declareReal(emulator.InPlace)
+	w.Inject(emulator.FailNext(2, emulator.Match{Method: http.MethodPost}, emulator.Cut()))
+	_, _ = w.pass("s")
+	w.setToken("tok", otherToken)
+	w.wait(time.Second)
+	_, _ = w.pass("s")
+	w.byHand(byHandLike(secretToken, "app", "uid-s"))
+	w.wait(2 * time.Minute)
+	inForce(t, w.settle("s"))
+	if w.only(); !w.HoldsToken("uid-s", otherToken) {
+		t.Error("the old token is in force, and the new one is said to be")
+	}
+}
+
+// What a refused create carried says nothing about the token of a subscription
+// that is named afterwards.
+//
+// contract: S18, S26, A1
+func TestImportAfterConflict(t *testing.T) {
+	w := newWorld(t, emulator.InPlace, tokenSecret("tok", secretToken))
+	w.byHand(byHandLike("x", "app", "ours"))
+	taken := w.byHand(byHandLike(secretToken, "stranger", "theirs"))
+	w.add(subscription("s", application("app"), writesTo("conn")))
+	cr, err := w.pass("s")
+	refused(t, cr, err, v1alpha1.ReasonConflict)
+	w.deleteByHand(taken)
+	w.edit("s", externalName("ours"))
+	cr = w.settle("s")
+	inForce(t, cr)
+	tokenInForceIs(t, cr, corev1.ConditionTrue)
+	if !w.HoldsToken("ours", secretToken) {
+		t.Error("the token is said to be in force, and is not")
+	}
+}
+
+// A rotation that cannot be carried out yet makes one new token, and not one for
+// each try: every write to its Secret is a reason to try again.
+//
+// contract: S27, A3
+func TestRotationDoesNotLoop(t *testing.T) {
+	w := newWorld(t, emulator.InPlace, subscription("s", generated))
+	w.settle("s")
+	w.DeleteAPI("books")
+	_, _ = w.pass("s")
+	w.edit("s", annotated(v1alpha1.AnnotationRotateToken, "1"))
+	_, _ = w.pass("s")
+	version := w.secret("conn").GetResourceVersion()
+	for range 5 {
+		_, _ = w.pass("s")
+	}
+	if got := w.secret("conn").GetResourceVersion(); got != version {
+		t.Errorf("the Secret is written again and again: version %s, and then %s", version, got)
+	}
+	w.addAPI("books")
+	inForce(t, w.settle("s"))
+	if !w.LetThrough("books", string(w.secret("conn").Data["token"])) {
+		t.Error("the token in the Secret does not work")
+	}
+}
