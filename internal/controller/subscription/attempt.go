@@ -85,11 +85,6 @@ func (e *external) listAPI(ctx context.Context, apiID string) ([]gateway.Subscri
 	return listed, err
 }
 
-// untilTooLate is how long a create that was not answered may still take effect.
-func (e *external) untilTooLate(cr *v1alpha1.Subscription) time.Duration {
-	return meta.GetExternalCreatePending(cr).Add(e.gateway.Timeout() + lateAnswer).Sub(e.now())
-}
-
 func equalVersions(a, b *v1alpha1.TokenVersion) bool {
 	return a != nil && b != nil && *a == *b
 }
@@ -113,7 +108,7 @@ func (e *external) prepare(ctx context.Context, cr *v1alpha1.Subscription, id st
 		if sameAsk(*e.attempt, a) && sameToken {
 			return *e.attempt, nil
 		}
-		if wait := e.untilTooLate(cr); wait > 0 {
+		if wait := e.at.TooLate(cr).Sub(e.now()); wait > 0 {
 			return record.Attempt{}, kind.After(errors.New("the gateway did not answer an earlier create, and may still carry it out; what was edited since is asked for once it no longer can"), wait)
 		}
 	}

@@ -19,7 +19,6 @@ package subscription
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -32,10 +31,6 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
-
-// lateAnswer is how long after a gateway's time-out a create that was not answered
-// may still take effect.
-const lateAnswer = 30 * time.Second
 
 // holds tells whether a Subscription may hold anything at a gateway.
 func holds(cr *v1alpha1.Subscription) bool {
@@ -108,7 +103,7 @@ func (e *external) observeDeletedAttempt(ctx context.Context, cr *v1alpha1.Subsc
 			e.observed = found
 			return managed.ExternalObservation{ResourceExists: true}, nil
 		}
-		if wait := e.untilTooLate(cr); wait > 0 {
+		if wait := e.at.TooLate(cr).Sub(e.now()); wait > 0 {
 			return managed.ExternalObservation{}, kind.After(errors.New("the gateway did not answer whether it created the subscription; waiting until it can no longer do so"), wait)
 		}
 	}

@@ -111,6 +111,14 @@ func tell(t *testing.T, rt *rapid.T, g emulator.Generation) {
 		return ids
 	}
 
+	// late are creates that the gateway may still carry out.
+	var late []map[string]any
+	wait := func(d time.Duration) {
+		if w.wait(d); d > time.Minute {
+			late = nil
+		}
+	}
+
 	faults := map[string]emulator.Fault{
 		"cut before": emulator.Cut(), "cut after": emulator.Cut().After(), "500 before": emulator.Status(500, "no"), "500 after": emulator.Status(500, "no").After(),
 		"503": emulator.HTML(503), "401": emulator.Denied(401), "empty": emulator.EmptyBody(), "html": emulator.HTML(200).After(), "echo": emulator.EchoRequest(500),
@@ -126,7 +134,27 @@ func tell(t *testing.T, rt *rapid.T, g emulator.Generation) {
 		"pass on": func(rt *rapid.T) { pass(name.Draw(rt, "name")); pass(name.Draw(rt, "name")) },
 		"restart": func(*rapid.T) { w.restart() },
 		"wait": func(rt *rapid.T) {
-			w.wait(time.Duration(rapid.SampledFrom([]int{1, 61, 700}).Draw(rt, "seconds")) * time.Second)
+			wait(time.Duration(rapid.SampledFrom([]int{1, 61, 700}).Draw(rt, "seconds")) * time.Second)
+		},
+		"create is not answered": func(rt *rapid.T) {
+			n := name.Draw(rt, "name")
+			token, posts := string(w.secret("tok-" + n).Data["token"]), w.count(http.MethodPost)
+			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost, Kind: emulator.Subscriptions}, emulator.Cut()))
+			pass(n)
+			w.ClearFaults()
+			if a := attemptOf(t, w.stored(n)); w.count(http.MethodPost) > posts && a != nil {
+				fields := map[string]any{"externalRefId": a.AskedID, "apiId": a.APIID, "applicationId": a.ApplicationID, "subscriptionToken": token}
+				if a.PlanID != "" {
+					fields["subscriptionPlanId"] = a.PlanID
+				}
+				late = append(late, fields)
+			}
+		},
+		"and takes effect late": func(*rapid.T) {
+			for _, fields := range late {
+				w.Do(http.MethodPost, "/subscriptions", fields)
+			}
+			late = nil
 		},
 		"fault": func(rt *rapid.T) {
 			method := rapid.SampledFrom([]string{http.MethodPost, http.MethodPut, http.MethodGet, ""}).Draw(rt, "method")
@@ -212,7 +240,7 @@ func tell(t *testing.T, rt *rapid.T, g emulator.Generation) {
 				if pass(n); w.stored(n) == nil {
 					break
 				}
-				w.wait(2 * time.Minute)
+				wait(2 * time.Minute)
 			}
 			if w.stored(n) != nil {
 				rt.Fatalf("%s is not deleted: %v", n, w.stored(n).GetCondition(xpv2.TypeSynced))

@@ -40,7 +40,7 @@ type turn struct {
 }
 
 // take a turn, or keep the one that is taken.
-func (t *turns) take(uid types.UID, what ownership.Holding, now time.Time, lasts time.Duration) bool {
+func (t *turns) take(uid types.UID, what ownership.Holding, now, until time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if is, ok := t.m[what]; ok && is.uid != uid && now.Before(is.until) {
@@ -49,7 +49,7 @@ func (t *turns) take(uid types.UID, what ownership.Holding, now time.Time, lasts
 	if t.m == nil {
 		t.m = map[ownership.Holding]turn{}
 	}
-	t.m[what] = turn{uid: uid, until: now.Add(lasts)}
+	t.m[what] = turn{uid: uid, until: until}
 	return true
 }
 

@@ -160,6 +160,11 @@ func (w *world) update(ctx context.Context, c client.WithWatch, o client.Object,
 	if err := w.mayWrite(); err != nil {
 		return err
 	}
+	// The runtime dates a create by a clock of its own.
+	was := &v1alpha1.Subscription{}
+	if err := c.Get(ctx, client.ObjectKeyFromObject(cr), was); err == nil && !meta.GetExternalCreatePending(cr).Equal(meta.GetExternalCreatePending(was)) {
+		meta.SetExternalCreatePending(cr, w.clock.Now())
+	}
 	status := cr.Status.DeepCopy()
 	err := c.Update(ctx, o, opts...)
 	cr.Status = *status

@@ -21,7 +21,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -66,4 +68,14 @@ func Of(ctx context.Context, c client.Reader, gw *connection.Gateway) (Target, e
 // same endpoint, and as far as both are known under the same ID.
 func (t Target) Recorded(endpoint, gatewayID string) bool {
 	return endpoint == t.Endpoint && (gatewayID == "" || t.GatewayID == "" || gatewayID == t.GatewayID)
+}
+
+// lateAnswer is how long after a time-out a create that was not answered may still
+// take effect.
+const lateAnswer = 30 * time.Second
+
+// TooLate is when a create that was not answered can no longer take effect. Until
+// then it proves nothing that there is no trace of it.
+func (t Target) TooLate(mg metav1.Object) time.Time {
+	return meta.GetExternalCreatePending(mg).Add(t.Timeout + lateAnswer)
 }
