@@ -144,14 +144,21 @@ func decide(s situation) verdict {
 // decideAbsent decides where the gateway has nothing under the handle.
 func decideAbsent(s situation) verdict {
 	switch {
-	case s.deleting, s.observeOnly:
+	case s.observeOnly:
 		return verdict{action: leave}
-	case s.recorded != "" && !s.sameGateway && !s.accepted:
+	case s.elsewhere():
 		return verdict{action: refuse, reason: v1alpha1.ReasonGatewayChanged, message: gatewayChanged}
+	case s.deleting:
+		return verdict{action: leave}
 	default:
 		return verdict{action: create}
 	}
 }
+
+// elsewhere tells whether the API is held at another gateway than the one that was
+// asked, and nobody confirmed that this one is meant now. What this one lacks is
+// then no proof that it is gone.
+func (s situation) elsewhere() bool { return s.recorded != "" && !s.sameGateway && !s.accepted }
 
 // decideObserved decides where nothing may be written. What another owns is as
 // good as not there: an object that holds nothing learns nothing.
@@ -165,14 +172,18 @@ func decideObserved(s situation) verdict {
 // decideDeleted decides what is deleted: what bears our mark, or what is held and
 // has lost its mark, but not what somebody put in its place.
 func decideDeleted(s situation) verdict {
-	if s.mark == ours || s.mark == unmarked && s.recorded != "" && s.sameGateway && s.sameCreation {
+	switch {
+	case s.mark == ours || s.mark == unmarked && s.recorded != "" && s.sameGateway && s.sameCreation:
 		return verdict{action: manage}
+	case s.elsewhere():
+		return verdict{action: refuse, reason: v1alpha1.ReasonGatewayChanged, message: gatewayChanged}
+	default:
+		return verdict{action: leave}
 	}
-	return verdict{action: leave}
 }
 
 const gatewayChanged = "the configuration leads to another gateway than the one that holds this API, and the API is not there. " +
-	"Point the configuration back, or confirm the new endpoint in its annotation apiplatform.crossplane.io/accept-gateway to have the API created there"
+	"Point the configuration back, or confirm the new endpoint in its annotation apiplatform.crossplane.io/accept-gateway to have the API created there; one that is being deleted is then left where it was"
 
 func handleChanged(from, to string) string {
 	return "the annotation crossplane.io/external-name cannot be changed from \"" + from + "\" to \"" + to +

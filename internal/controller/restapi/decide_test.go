@@ -125,7 +125,19 @@ func TestDecide(t *testing.T) {
 		"DeleteForeign":  {reason: "What another owns is left alone.", s: situation{handle: "a", recorded: "a", sameGateway: true, deleting: true, present: true, mark: foreign, sameCreation: true}, want: verdict{action: leave}},
 		"DeleteErased":   {reason: "What is held is deleted although its mark is gone.", s: situation{handle: "a", recorded: "a", sameGateway: true, deleting: true, present: true, mark: unmarked, sameCreation: true}, want: verdict{action: manage}},
 		"DeleteReplaced": {reason: "What came in the place of what was held is left alone.", s: situation{handle: "a", recorded: "a", sameGateway: true, deleting: true, present: true, mark: unmarked}, want: verdict{action: leave}},
-		"DeleteRenamed":  {reason: "A changed handle is not in the way of deletion.", s: situation{handle: "b", recorded: "a", sameGateway: true, deleting: true}, want: verdict{action: leave}},
+		"DeleteOtherGateway": {
+			reason: "A gateway that never had it does not prove that it is gone.",
+			s:      situation{handle: "a", recorded: "a", deleting: true},
+			want:   verdict{refuse, v1alpha1.ReasonGatewayChanged, gatewayChanged},
+		},
+		"DeleteOtherGatewayForeign": {
+			reason: "Nor does one that has another under its handle.",
+			s:      situation{handle: "a", recorded: "a", deleting: true, present: true, mark: foreign},
+			want:   verdict{refuse, v1alpha1.ReasonGatewayChanged, gatewayChanged},
+		},
+		"DeleteOtherGatewayOurs":     {reason: "The same gateway under another name still has what is ours.", s: situation{handle: "a", recorded: "a", deleting: true, present: true, mark: ours}, want: verdict{action: manage}},
+		"DeleteOtherGatewayAccepted": {reason: "What another gateway keeps is left there if that is confirmed.", s: situation{handle: "a", recorded: "a", accepted: true, deleting: true}, want: verdict{action: leave}},
+		"DeleteRenamed":              {reason: "A changed handle is not in the way of deletion.", s: situation{handle: "b", recorded: "a", sameGateway: true, deleting: true}, want: verdict{action: leave}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +174,8 @@ func TestDecideInvariants(t *testing.T) {
 			}
 		}
 		writes := v.action == create || v.action == take
-		check(!s.deleting || v.action == manage || v.action == leave || v.action == look, "deletion neither creates, nor takes, nor is refused")
+		check(!s.deleting || v.action == manage || v.action == leave || v.action == look || v.reason == v1alpha1.ReasonGatewayChanged,
+			"deletion neither creates, nor takes, nor is refused but at another gateway")
 		check(!s.observeOnly || !writes, "observing does not write")
 		check(!s.present || v.action != create, "what is there is not created")
 		check(s.present || v.action == create || v.action == leave || v.action == refuse, "what is not there is not managed")

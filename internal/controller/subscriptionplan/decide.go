@@ -95,7 +95,7 @@ func decide(s situation) verdict {
 		return decideAbsent(s)
 	case s.deleting, s.observeOnly:
 		return decidePassive(s)
-	case s.found == byName && s.recorded != "" && !s.sameGateway && !s.accepted:
+	case s.found == byName && s.elsewhere():
 		return verdict{action: refuse, reason: v1alpha1.ReasonGatewayChanged, message: gatewayChanged}
 	case s.found == byID && s.recorded == "" && (s.heldByOther || !s.sameName):
 		return verdict{action: refuse, reason: v1alpha1.ReasonAdoptionRefused, message: noSuchPlan(s.externalName, s.name)}
@@ -113,6 +113,8 @@ func decide(s situation) verdict {
 // leads to another name: an object that holds nothing learns nothing.
 func decidePassive(s situation) verdict {
 	switch {
+	case s.found == byName && s.deleting && s.elsewhere():
+		return verdict{action: refuse, reason: v1alpha1.ReasonGatewayChanged, message: gatewayChanged}
 	case s.heldByOther, s.found == byID && s.recorded == "" && !s.sameName, s.found == byName && s.deleting:
 		return verdict{action: leave}
 	case s.observeOnly:
@@ -125,20 +127,25 @@ func decidePassive(s situation) verdict {
 // decideAbsent decides where no plan was found.
 func decideAbsent(s situation) verdict {
 	switch {
-	case s.deleting, s.observeOnly:
+	case s.observeOnly, s.deleting && !s.elsewhere():
 		return verdict{action: leave}
 	case s.recorded == "" && s.externalName != "":
 		// The gateway picks IDs, so this one cannot be created.
 		return verdict{action: refuse, reason: v1alpha1.ReasonAdoptionRefused, message: noSuchPlan(s.externalName, s.name)}
-	case s.recorded != "" && !s.sameGateway && !s.accepted:
+	case s.elsewhere():
 		return verdict{action: refuse, reason: v1alpha1.ReasonGatewayChanged, message: gatewayChanged}
 	default:
 		return verdict{action: create}
 	}
 }
 
+// elsewhere tells whether the plan is held at another gateway than the one that was
+// asked, and nobody confirmed that this one is meant now. What this one lacks is
+// then no proof that it is gone.
+func (s situation) elsewhere() bool { return s.recorded != "" && !s.sameGateway && !s.accepted }
+
 const gatewayChanged = "the configuration leads to another gateway than the one that holds this plan, and the plan is not there. " +
-	"Point the configuration back, or confirm the new endpoint in its annotation apiplatform.crossplane.io/accept-gateway to have the plan created there"
+	"Point the configuration back, or confirm the new endpoint in its annotation apiplatform.crossplane.io/accept-gateway to have the plan created there; one that is being deleted is then left where it was"
 
 func idChanged(from, to string) string {
 	return "the annotation crossplane.io/external-name cannot be changed from \"" + from + "\" to \"" + to +

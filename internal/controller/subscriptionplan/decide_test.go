@@ -71,7 +71,16 @@ func TestDecide(t *testing.T) {
 		"Delete":               {reason: "What is held is deleted.", s: situation{name: "Gold", externalName: "id", recorded: "id", sameGateway: true, found: byID, deleting: true}, want: verdict{action: manage}},
 		"DeleteLostAnswer":     {reason: "So is what our attempt created.", s: situation{name: "Gold", found: byAttempt, deleting: true}, want: verdict{action: manage}},
 		"DeleteStranger":       {reason: "A stranger's is left alone.", s: situation{name: "Gold", found: byName, adopt: true, deleting: true}, want: verdict{action: leave}},
-		"DeleteHeldByOther":    {reason: "What another holds is left alone.", s: situation{name: "Gold", externalName: "id", recorded: "id", sameGateway: true, found: byID, heldByOther: true, deleting: true}, want: verdict{action: leave}},
+		"DeleteOtherGateway": {
+			reason: "A gateway that never had it does not prove that it is gone.",
+			s:      situation{name: "Gold", externalName: "id", recorded: "id", found: absent, deleting: true}, want: verdict{refuse, v1alpha1.ReasonGatewayChanged, gatewayChanged},
+		},
+		"DeleteOtherGatewayName": {
+			reason: "Nor does one that has another under its name.",
+			s:      situation{name: "Gold", externalName: "id", recorded: "id", found: byName, sameName: true, deleting: true}, want: verdict{refuse, v1alpha1.ReasonGatewayChanged, gatewayChanged},
+		},
+		"DeleteOtherGatewayAccepted": {reason: "Unless that is confirmed.", s: situation{name: "Gold", externalName: "id", recorded: "id", accepted: true, found: absent, deleting: true}, want: verdict{action: leave}},
+		"DeleteHeldByOther":          {reason: "What another holds is left alone.", s: situation{name: "Gold", externalName: "id", recorded: "id", sameGateway: true, found: byID, heldByOther: true, deleting: true}, want: verdict{action: leave}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +110,8 @@ func TestDecideInvariants(t *testing.T) {
 				t.Fatalf("%s: %+v gives %+v", rule, s, v)
 			}
 		}
-		check(!s.deleting || v.action == manage || v.action == leave || v.action == look, "deletion neither creates, nor takes, nor is refused")
+		check(!s.deleting || v.action == manage || v.action == leave || v.action == look || v.reason == v1alpha1.ReasonGatewayChanged,
+			"deletion neither creates, nor takes, nor is refused but at another gateway")
 		check(!s.observeOnly || v.action != create && v.action != take && v.action != manage, "observing does not write")
 		check(s.found == absent || v.action != create, "what is there is not created")
 		check(s.found != absent || v.action == create || v.action == leave || v.action == refuse, "what is not there is not managed")
