@@ -107,8 +107,9 @@ type external struct {
 	// recovered is what an earlier attempt created, if its answer was lost.
 	recovered *gateway.Subscription
 
-	// unanswered is true if an earlier attempt may still have created something.
-	unanswered bool
+	// unanswered is true if an earlier attempt may still have created something, and
+	// pending if it may even be carried out only now.
+	unanswered, pending bool
 }
 
 // Disconnect does nothing: connections are shared.

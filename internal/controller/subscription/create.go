@@ -54,8 +54,8 @@ func (e *external) create(ctx context.Context, cr *v1alpha1.Subscription) error 
 		return nil
 	}
 	sent, err := e.post(ctx, cr)
-	if err != nil && !sent && !e.unanswered {
-		// Nothing was ever sent, so nothing can turn up later that would be ours.
+	if err != nil && !sent {
+		// Nothing was sent, so nothing can turn up later that would be ours.
 		e.closeAttempt(cr)
 	}
 	return err
@@ -166,8 +166,12 @@ func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, fiel
 }
 
 // closeAttempt records that an attempt is known to have created nothing, and lets
-// go of what was claimed for it.
+// go of what was claimed for it. One that was sent before, and not answered then,
+// stays open until it can no longer be carried out.
 func (e *external) closeAttempt(cr *v1alpha1.Subscription) {
+	if e.pending {
+		return
+	}
 	e.release(cr.GetUID())
 	e.attempt.Outcome = record.Refused
 	record.WriteAttempt(cr, *e.attempt)

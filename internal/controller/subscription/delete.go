@@ -62,7 +62,8 @@ func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription
 		if p := judgeAbsence(b, e.at); p != nil {
 			return managed.ExternalObservation{}, p
 		}
-		return managed.ExternalObservation{}, nil
+		// It may have been about to be created again.
+		return e.observeDeletedAttempt(ctx, cr)
 	case err != nil:
 		return managed.ExternalObservation{}, err
 	}

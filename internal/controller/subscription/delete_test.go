@@ -446,3 +446,45 @@ func TestNoAbsence(t *testing.T) {
 		})
 	}
 }
+
+// What was about to be created again when the object was deleted is not left
+// behind either.
+//
+// contract: S30, S33
+// case: C8
+func TestDeleteWhileRecreating(t *testing.T) {
+	for gname, g := range generations() {
+		t.Run(gname+"/Committed", func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app")))
+			w.settle("s")
+			w.deleteByHand(w.held())
+			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+			if _, err := w.pass("s"); err == nil {
+				t.Fatal("no error")
+			}
+			w.remove("s")
+			w.gone("s")
+			if n := len(w.Subscriptions()); n != 0 {
+				t.Errorf("%d left behind", n)
+			}
+		})
+		t.Run(gname+"/Late", func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app")))
+			w.settle("s")
+			w.deleteByHand(w.held())
+			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut()))
+			if _, err := w.pass("s"); err == nil {
+				t.Fatal("no error")
+			}
+			w.remove("s")
+			if cr, err := w.pass("s"); cr == nil || err == nil {
+				t.Error("it went although its create may still take effect")
+			}
+			w.byHand(byHandLike(secretToken, "app", "uid-s"))
+			w.gone("s")
+			if n := len(w.Subscriptions()); n != 0 {
+				t.Errorf("%d left behind", n)
+			}
+		})
+	}
+}

@@ -151,7 +151,7 @@ func (e *external) observeAbsent(ctx context.Context, cr *v1alpha1.Subscription)
 			e.recovered = found
 			return managed.ExternalObservation{}, nil
 		}
-		e.unanswered = true
+		e.unanswered, e.pending = true, e.now().Before(e.at.TooLate(cr))
 	}
 
 	if p := e.wish.Plan.Problem; p != nil {
