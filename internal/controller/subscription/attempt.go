@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
@@ -69,8 +70,36 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 	if err != nil {
 		return nil, nil, err
 	}
-	found, p := judgeAttempt(a, listed, e.gateway.Generation() == connection.GenerationInPlace, held)
+	inPlace := e.gateway.Generation() == connection.GenerationInPlace
+	if !inPlace {
+		later, err := e.laterAttempts(ctx, cr, a)
+		if err != nil {
+			return nil, nil, err
+		}
+		listed = withoutResultsOf(later, a, listed)
+	}
+	found, p := judgeAttempt(a, listed, inPlace, held)
 	return found, p, nil
+}
+
+// laterAttempts are the open attempts of others that ask for the same, and that
+// were sent when this one could no longer take effect.
+func (e *external) laterAttempts(ctx context.Context, cr *v1alpha1.Subscription, a *record.Attempt) ([]*record.Attempt, error) {
+	l := &v1alpha1.SubscriptionList{}
+	if err := e.kube.List(ctx, l, client.MatchingFields{indexAttempt: turnOf(a).ID}); err != nil {
+		return nil, err
+	}
+	var later []*record.Attempt
+	for i := range l.Items {
+		o := &l.Items[i]
+		if o.GetUID() == cr.GetUID() || !meta.GetExternalCreatePending(o).After(e.at.TooLate(cr)) {
+			continue
+		}
+		if other, err := record.ReadAttempt(o); err == nil && other != nil && other.Endpoint == a.Endpoint {
+			later = append(later, other)
+		}
+	}
+	return later, nil
 }
 
 // listAPI lists the subscriptions on an API. One that does not exist has none.

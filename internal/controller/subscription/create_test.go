@@ -767,3 +767,42 @@ func TestLateCommitThenEdit(t *testing.T) {
 		})
 	}
 }
+
+// One that was kept from looking into its unanswered create takes nothing that
+// another one created after it could take effect itself.
+//
+// contract: S11, S12
+func TestStuckAttemptTakesNothing(t *testing.T) {
+	for name, restart := range map[string]func(w *world){"": func(*world) {}, "Restarted": func(w *world) { w.restart() }} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, emulator.Legacy, tokenSecret("tok-a", "token-a"), tokenSecret("tok-b", "token-b"),
+				subscription("a", application("app"), tokenIn("tok-a")), subscription("b", application("app"), tokenIn("tok-b")))
+			w.declareReal(emulator.Legacy)
+			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut()))
+			if _, err := w.pass("a"); err == nil {
+				t.Fatal("no error")
+			}
+			w.deleteSecret("tok-a")
+			w.wait(5 * time.Minute)
+			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+			if _, err := w.pass("b"); err == nil {
+				t.Fatal("no error")
+			}
+			restart(w)
+			w.add(tokenSecret("tok-a", "token-a"))
+			w.wait(time.Second)
+			for range 2 {
+				_, _ = w.pass("a")
+				_, _ = w.pass("b")
+				w.wait(2 * time.Minute)
+			}
+			for _, n := range []string{"a", "b"} {
+				cr := w.settle(n)
+				inForce(t, cr)
+				if !w.HoldsToken(baselineOf(t, cr).ID, "token-"+n) {
+					t.Errorf("%s holds a subscription with another token", n)
+				}
+			}
+		})
+	}
+}

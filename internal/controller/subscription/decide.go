@@ -195,6 +195,14 @@ func judgeAttempt(a *record.Attempt, listed []gateway.Subscription, inPlace bool
 		"the gateway's answer to a create was lost, and any of the subscriptions %s may be its result; name the right one in the annotation crossplane.io/external-name, or delete those that nobody needs", strings.Join(ids, ", "))
 }
 
+// withoutResultsOf leaves out what was not there yet when later attempts were sent:
+// it is no result of the given one, which could not take effect any more then.
+func withoutResultsOf(later []*record.Attempt, a *record.Attempt, listed []gateway.Subscription) []gateway.Subscription {
+	return slices.DeleteFunc(slices.Clone(listed), func(s gateway.Subscription) bool {
+		return s.ID != a.AskedID && slices.ContainsFunc(later, func(o *record.Attempt) bool { return o.Known != nil && !wasKnown(o, s) })
+	})
+}
+
 // wasKnown tells whether a subscription was there before an attempt: it is named
 // in it, or it is not newer than the date that stands for too many names.
 func wasKnown(a *record.Attempt, s gateway.Subscription) bool {

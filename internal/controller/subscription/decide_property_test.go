@@ -330,3 +330,32 @@ func TestJudgeIdentityInvariants(t *testing.T) {
 		}
 	})
 }
+
+// What a later attempt may have created is not taken for the result of an earlier
+// one, and nothing else is left out.
+//
+// contract: S11, S12
+func TestWithoutResultsOfInvariants(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		listed := drawListed(t)
+		a := &record.Attempt{AskedID: "asked"}
+		var later []*record.Attempt
+		for range rapid.IntRange(0, 2).Draw(t, "later attempts") {
+			later = append(later, &record.Attempt{Known: draw(t, "known", nil, []string{}, []string{"a"}, []string{"a", "b", "c"})})
+		}
+		kept := withoutResultsOf(later, a, listed)
+		for _, s := range listed {
+			isNew := false
+			for _, o := range later {
+				isNew = isNew || o.Known != nil && !slices.Contains(o.Known, s.ID)
+			}
+			is := slices.ContainsFunc(kept, func(k gateway.Subscription) bool { return reflect.DeepEqual(k, s) })
+			if want := s.ID == "asked" || !isNew; is != want {
+				t.Fatalf("%+v is kept: %t, want %t", s, is, want)
+			}
+		}
+		if len(later) == 0 && !reflect.DeepEqual(kept, listed) && len(listed) > 0 {
+			t.Fatalf("%+v, and then %+v", listed, kept)
+		}
+	})
+}

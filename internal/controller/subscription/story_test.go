@@ -200,6 +200,7 @@ func tell(t *testing.T, rt *rapid.T, g emulator.Generation) {
 			switch rapid.SampledFrom([]string{"delete", "revoke", "touch"}).Draw(rt, "how") {
 			case "delete":
 				w.deleteByHand(id)
+				late = nil
 			case "revoke":
 				w.changeByHand(id, map[string]any{"status": "REVOKED"})
 			case "touch":
@@ -229,7 +230,7 @@ func tell(t *testing.T, rt *rapid.T, g emulator.Generation) {
 		},
 		"API is replaced": func(*rapid.T) {
 			w.DeleteAPI("books")
-			strangers = nil
+			strangers, late = nil, nil
 			pass(name.Draw(rt, "name"))
 			w.addAPI("books")
 		},

@@ -85,6 +85,8 @@ type world struct {
 	shown map[string]*v1alpha1.Subscription
 	// failures are the errors of all passes.
 	failures []string
+	// creating is true if the runtime is about to create.
+	creating bool
 }
 
 // In both generations of gateways.
@@ -134,8 +136,10 @@ func (i indexer) IndexField(_ context.Context, of client.Object, field string, e
 	return nil
 }
 
-// restart the provider: all that it remembers is what is stored.
+// restart the provider, which takes a moment: all that it remembers is what is
+// stored.
 func (w *world) restart() {
+	w.wait(2 * time.Second)
 	w.controller = newController(w.clock.Now())
 	w.pool = connection.NewPool(connection.Options{Live: w.kube, Cache: w.kube, Metadata: w.kube, Now: w.clock.Now})
 }
@@ -160,10 +164,10 @@ func (w *world) update(ctx context.Context, c client.WithWatch, o client.Object,
 	if err := w.mayWrite(); err != nil {
 		return err
 	}
-	// The runtime dates a create by a clock of its own.
-	was := &v1alpha1.Subscription{}
-	if err := c.Get(ctx, client.ObjectKeyFromObject(cr), was); err == nil && !meta.GetExternalCreatePending(cr).Equal(meta.GetExternalCreatePending(was)) {
+	if w.creating {
+		// The runtime dates a create by a clock of its own.
 		meta.SetExternalCreatePending(cr, w.clock.Now())
+		w.creating = false
 	}
 	status := cr.Status.DeepCopy()
 	err := c.Update(ctx, o, opts...)
@@ -488,7 +492,7 @@ func (w *world) remove(name string) {
 // (nil if it is gone) and the error its external client returned.
 func (w *world) pass(name string) (*v1alpha1.Subscription, error) {
 	w.t.Helper()
-	c := &connector{world: w}
+	c, before := &connector{world: w}, w.stored(name)
 	m := &fake.Manager{Client: secretless{w.kube}, Scheme: w.kube.Scheme()}
 	r := managed.NewReconciler(m, resource.ManagedKind(v1alpha1.SubscriptionGroupVersionKind),
 		managed.WithTypedExternalConnector[*v1alpha1.Subscription](c),
@@ -515,7 +519,13 @@ func (w *world) pass(name string) (*v1alpha1.Subscription, error) {
 	if c.err != nil {
 		w.failures = append(w.failures, c.err.Error())
 	}
-	return w.stored(name), c.err
+	after := w.stored(name)
+	if after == nil && before != nil {
+		w.controller.memories.forget(string(before.GetUID()))
+		w.controller.release(before.GetUID())
+		w.controller.contests.Forget(before.GetUID())
+	}
+	return after, c.err
 }
 
 // settle runs passes until one succeeds and leaves the gateway as it is.
@@ -525,7 +535,7 @@ func (w *world) settle(name string) *v1alpha1.Subscription {
 	for range 8 {
 		before := w.Writes()
 		var cr *v1alpha1.Subscription
-		if cr, err = w.pass(name); err == nil && w.Writes() == before && cr.Status.Deployed && cr.Status.AtProvider.ID != "" {
+		if cr, err = w.pass(name); err == nil && w.Writes() == before && cr.Status.Deployed && cr.Status.AtProvider.Endpoint != "" {
 			return cr
 		}
 	}
@@ -639,7 +649,7 @@ type noting struct {
 
 func (n *noting) Observe(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
 	o, err := n.TypedExternalClient.Observe(ctx, cr)
-	n.c.err = err
+	n.c.err, n.c.world.creating = err, err == nil && !o.ResourceExists && !o.ResourceUpToDate && !meta.WasDeleted(cr)
 	return o, err
 }
 
