@@ -18,8 +18,10 @@ package restapi
 
 import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
@@ -78,6 +80,31 @@ func holds(mg *v1alpha1.RestApi) bool {
 	}
 	a, err := record.ReadAttempt(mg)
 	return err != nil || a != nil && a.Outcome == record.Open
+}
+
+// indexHolds finds the RestApis that are recorded to hold an API. Its values are
+// handles.
+const indexHolds = "restapi.holds"
+
+func heldHandles(o client.Object) []string {
+	if b, err := record.ReadBaseline(o); err == nil && b != nil {
+		return []string{b.ID}
+	}
+	return nil
+}
+
+// holderOf is what a managed resource is recorded to hold.
+func holderOf(mg *v1alpha1.RestApi) (ownership.Holder, bool) {
+	b, err := record.ReadBaseline(mg)
+	if err != nil || b == nil {
+		return ownership.Holder{}, false
+	}
+	return ownership.Holder{
+		Holding:  ownership.Holding{ID: b.ID, Endpoint: b.Endpoint},
+		UID:      mg.GetUID(),
+		Created:  mg.GetCreationTimestamp(),
+		Reported: mg.Status.AtProvider.ID == b.ID,
+	}, true
 }
 
 // origin tells how a managed resource came by its API.

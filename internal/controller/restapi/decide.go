@@ -79,8 +79,8 @@ type situation struct {
 	// present is whether the gateway has an API under the handle, and whose.
 	present bool
 	mark    mark
-	// heldHere is whether the mark names another managed resource of this cluster
-	// that still holds the API.
+	// heldHere is whether another managed resource of this cluster holds the API, by
+	// its mark or by its record.
 	heldHere bool
 	// sameCreation is whether the API is the one that was seen last, as far as its
 	// time of creation tells.
@@ -130,11 +130,15 @@ func decide(s situation) verdict {
 
 	held := s.recorded != "" && s.sameGateway
 	switch {
-	case s.mark == ours, s.mark == unmarked && held:
+	case s.mark == ours:
+		return verdict{action: manage}
+	case s.heldHere:
+		return verdict{action: refuse, reason: v1alpha1.ReasonConflict, message: handleTaken(s.handle)}
+	case s.mark == unmarked && held:
 		return verdict{action: manage}
 	case s.mark == unmarked && (s.preset || s.takeover):
 		return verdict{action: take}
-	case s.mark == foreign && !held && s.takeover && !s.heldHere:
+	case s.mark == foreign && !held && s.takeover:
 		return verdict{action: take}
 	default:
 		return verdict{action: refuse, reason: v1alpha1.ReasonConflict, message: handleTaken(s.handle)}
@@ -163,7 +167,7 @@ func (s situation) elsewhere() bool { return s.recorded != "" && !s.sameGateway 
 // decideObserved decides where nothing may be written. What another owns is as
 // good as not there: an object that holds nothing learns nothing.
 func decideObserved(s situation) verdict {
-	if s.mark == foreign {
+	if s.mark == foreign || s.mark == unmarked && s.heldHere {
 		return verdict{action: leave}
 	}
 	return verdict{action: look}
@@ -173,7 +177,7 @@ func decideObserved(s situation) verdict {
 // has lost its mark, but not what somebody put in its place.
 func decideDeleted(s situation) verdict {
 	switch {
-	case s.mark == ours || s.mark == unmarked && s.recorded != "" && s.sameGateway && s.sameCreation:
+	case s.mark == ours || s.mark == unmarked && s.recorded != "" && s.sameGateway && s.sameCreation && !s.heldHere:
 		return verdict{action: manage}
 	case s.elsewhere():
 		return verdict{action: refuse, reason: v1alpha1.ReasonGatewayChanged, message: gatewayChanged}

@@ -72,6 +72,22 @@ func TestDecide(t *testing.T) {
 			s:      situation{handle: "a", takeover: true, present: true, mark: foreign, heldHere: true},
 			want:   verdict{refuse, v1alpha1.ReasonConflict, handleTaken("a")},
 		},
+		"ErasedHeldHere": {
+			reason: "Nor while somebody has erased its mark.",
+			s:      situation{handle: "a", preset: true, takeover: true, present: true, mark: unmarked, heldHere: true},
+			want:   verdict{refuse, v1alpha1.ReasonConflict, handleTaken("a")},
+		},
+		"ErasedRecordedHeldHere": {
+			reason: "Nor by a record, which anybody can write.",
+			s:      situation{handle: "a", recorded: "a", sameGateway: true, present: true, mark: unmarked, heldHere: true},
+			want:   verdict{refuse, v1alpha1.ReasonConflict, handleTaken("a")},
+		},
+		"ErasedObserveHeldHere": {reason: "Nor is it shown.", s: situation{handle: "a", observeOnly: true, present: true, mark: unmarked, heldHere: true}, want: verdict{action: leave}},
+		"ErasedDeleteHeldHere": {
+			reason: "Nor deleted.",
+			s:      situation{handle: "a", recorded: "a", sameGateway: true, sameCreation: true, deleting: true, present: true, mark: unmarked, heldHere: true},
+			want:   verdict{action: leave},
+		},
 		"MarkErased": {
 			reason: "A held API whose mark is gone is set back.",
 			s:      situation{handle: "a", recorded: "a", sameGateway: true, present: true, mark: unmarked},
@@ -180,7 +196,7 @@ func TestDecideInvariants(t *testing.T) {
 		check(!s.present || v.action != create, "what is there is not created")
 		check(s.present || v.action == create || v.action == leave || v.action == refuse, "what is not there is not managed")
 		check(s.mark != foreign || !s.present || v.action == take || v.action == leave || v.action == refuse, "what another owns is not managed")
-		check(v.action != take || !s.heldHere || s.mark != foreign, "what another object here holds is not taken")
+		check(!s.heldHere || s.mark == ours || !s.present || v.action == leave || v.action == refuse, "what another object here holds is left alone")
 		check(v.action != take || s.takeover || s.preset && s.mark == unmarked, "nothing is taken without being asked for")
 		check((v.action == refuse) == (v.message != "" && v.reason != ""), "a refusal, and nothing else, says why")
 	})

@@ -91,7 +91,7 @@ type bench struct {
 
 func newBench(t *testing.T, objects ...client.Object) *bench {
 	t.Helper()
-	b := passtest.New(t, emulator.Options{}, nil, objects...)
+	b := passtest.New(t, emulator.Options{}, []passtest.Index{{Of: &v1alpha1.RestApi{}, Field: indexHolds, Extract: heldHandles}}, objects...)
 	return &bench{
 		Bench: b, t: t, contests: &contest.Contests{},
 		at: target.Target{Endpoint: b.Client.Endpoint().String(), Timeout: 5 * time.Second},

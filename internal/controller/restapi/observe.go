@@ -28,12 +28,14 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/contest"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
@@ -158,10 +160,20 @@ func sameCreation(mg *v1alpha1.RestApi, got *gateway.RestAPI) bool {
 	return was.Unix() == got.Status.CreatedAt.Unix()
 }
 
-// heldHere tells whether the mark of an API names another managed resource of
-// this cluster that is still there and holds it. That one cannot be robbed, not
-// even by a takeover.
+// heldHere tells whether another managed resource of this cluster holds an API, by
+// its mark or, should somebody have erased that, by its record. That one cannot be
+// robbed, not even by a takeover.
 func (e *external) heldHere(ctx context.Context, mg *v1alpha1.RestApi, got *gateway.RestAPI) (bool, error) {
+	marked, err := e.markedHere(ctx, mg, got)
+	if err != nil || marked {
+		return marked, err
+	}
+	return e.recordedHere(ctx, mg, got.Metadata.Name)
+}
+
+// markedHere tells whether the mark of an API names another managed resource of
+// this cluster that is still there and holds it.
+func (e *external) markedHere(ctx context.Context, mg *v1alpha1.RestApi, got *gateway.RestAPI) (bool, error) {
 	o, ok := ownerFrom(got.Metadata.Annotations[v1alpha1.AnnotationOwner])
 	if !ok || o.cluster != e.cluster || o == e.owner(mg) {
 		return false, nil
@@ -179,6 +191,29 @@ func (e *external) heldHere(ctx context.Context, mg *v1alpha1.RestApi, got *gate
 		return true, nil //nolint:nilerr // A record that is not understood counts as one.
 	}
 	return handle == got.Metadata.Name, nil
+}
+
+// recordedHere tells whether another managed resource is recorded to hold an API of
+// this gateway, and has the better claim: anybody can write a record.
+func (e *external) recordedHere(ctx context.Context, mg *v1alpha1.RestApi, handle string) (bool, error) {
+	l := &v1alpha1.RestApiList{}
+	if err := e.kube.List(ctx, l, client.MatchingFields{indexHolds: handle}); err != nil {
+		return false, errors.Wrap(err, "cannot list who holds an API")
+	}
+	var others []ownership.Holder
+	for i := range l.Items {
+		if h, ok := holderOf(&l.Items[i]); ok && h.UID != mg.GetUID() && h.Same(ownership.Holding{ID: handle, Endpoint: e.at.Endpoint}) {
+			others = append(others, h)
+		}
+	}
+	if len(others) == 0 {
+		return false, nil
+	}
+	mine, ok := holderOf(mg)
+	if !ok || mine.ID != handle {
+		return true, nil
+	}
+	return ownership.First(append(others, mine)).UID != mg.GetUID(), nil
 }
 
 // refuse says that nothing can be done until something changes.

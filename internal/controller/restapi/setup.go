@@ -99,6 +99,9 @@ func causes(ctx context.Context, c client.Reader, mg *v1alpha1.RestApi) string {
 }
 
 func index(ctx context.Context, indexer client.FieldIndexer) error {
+	if err := indexer.IndexField(ctx, &v1alpha1.RestApi{}, indexHolds, heldHandles); err != nil {
+		return errors.Wrap(err, "cannot index by what is held")
+	}
 	return errors.Wrap(indexer.IndexField(ctx, &v1alpha1.RestApi{}, indexPlan, func(o client.Object) []string {
 		mg, ok := o.(*v1alpha1.RestApi)
 		if !ok {

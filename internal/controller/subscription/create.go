@@ -64,11 +64,11 @@ func (e *external) create(ctx context.Context, cr *v1alpha1.Subscription) error 
 // post asks the gateway for a subscription, and tells whether it got so far.
 func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bool, err error) {
 	asked := e.holding(e.attempt.AskedID, "")
-	others, err := e.othersHolding(ctx, cr, asked)
+	lost, err := e.loses(ctx, cr, asked)
 	if err != nil {
 		return false, err
 	}
-	if len(others) > 0 || !e.claims.Reserve(cr.GetUID(), asked) {
+	if lost || !e.claims.Reserve(cr.GetUID(), asked) {
 		return false, e.conflict(cr)
 	}
 	if err := e.takeTurn(ctx, cr); err != nil {
@@ -151,7 +151,9 @@ func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, fiel
 	record.WriteBaseline(cr, b)
 	meta.SetExternalName(cr, s.ID)
 	meta.RemoveAnnotations(cr, v1alpha1.AnnotationCreateAttempt)
-	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{Origin: origin}
+	// The ID at once: until it is reported, a record that a stranger wrote might have
+	// the better claim.
+	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{ID: s.ID, Origin: origin}
 	e.memory.token, e.memory.conflict = nil, ""
 	switch {
 	case t != nil:

@@ -257,7 +257,10 @@ func (e *external) loses(ctx context.Context, cr *v1alpha1.Subscription, h owner
 	if err != nil || len(others) == 0 {
 		return false, err
 	}
-	self, _ := holderOf(cr)
+	self, ok := holderOf(cr)
+	if !ok || self.ID != h.ID {
+		return true, nil
+	}
 	return ownership.First(append(others, self)).UID != cr.GetUID(), nil
 }
 
