@@ -184,7 +184,7 @@ type ConnectionSettings struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('5m')",message="timeout must be a duration between 1s and 5m, for example 30s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('1m')",message="timeout must be a duration between 1s and 1m, for example 30s"
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 }
 

@@ -121,7 +121,7 @@ func (l *link) Enter(_ context.Context, c gateway.Call) (func(gateway.Outcome), 
 	}
 	leave, wait, why := l.breaker.enter()
 	if leave == nil {
-		return nil, &gateway.Error{Reason: gateway.ReasonHeldOff, Message: "no call was made, since the last one failed: " + why, RetryAfter: wait}
+		return nil, &gateway.Error{Reason: gateway.ReasonHeldOff, Message: why, RetryAfter: wait}
 	}
 	return func(o gateway.Outcome) {
 		e := gateway.AsError(o.Err)

@@ -19,8 +19,6 @@ limitations under the License.
 package controller
 
 import (
-	"context"
-
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -33,10 +31,7 @@ import (
 
 // setup adds the controllers of all kinds to a manager. Each starts once its CRD
 // is there.
-func setup(ctx context.Context, mgr ctrl.Manager, o kind.Options, changes *providerconfig.Changes) error {
-	if err := kind.IndexConfigs(ctx, mgr.GetFieldIndexer()); err != nil {
-		return err
-	}
+func setup(mgr ctrl.Manager, o kind.Options, changes *providerconfig.Changes) error {
 	for _, add := range []func(ctrl.Manager, kind.Options) error{
 		restapi.Setup,
 		subscriptionplan.Setup,

@@ -18,6 +18,7 @@ package controller
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
@@ -45,6 +46,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -172,7 +174,7 @@ func NewManager(ctx context.Context, cfg *rest.Config, o Options) (ctrl.Manager,
 	if err != nil {
 		return nil, err
 	}
-	return mgr, setup(ctx, mgr, ko, changes)
+	return mgr, setup(mgr, ko, changes)
 }
 
 func newScheme() (*runtime.Scheme, error) {
@@ -200,7 +202,7 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 	if clusterID == "" {
 		ns := &corev1.Namespace{}
 		if err := mgr.GetAPIReader().Get(ctx, types.NamespacedName{Name: "kube-system"}, ns); err != nil {
-			return kind.Options{}, nil, errors.Wrap(err, "cannot read the namespace kube-system, whose UID names this cluster; grant that, or set --cluster-id")
+			return kind.Options{}, nil, errors.Wrap(err, "cannot read the namespace kube-system, whose UID names this cluster; allow to get namespaces, or set --cluster-id")
 		}
 		clusterID = string(ns.GetUID())
 	}
@@ -216,6 +218,18 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 	if o.ChangeLogger != nil {
 		features.Enable(feature.EnableAlphaChangeLogs)
 		changeLogs = &controller.ChangeLogOptions{ChangeLogger: o.ChangeLogger}
+	}
+
+	failures := make(chan error)
+	if err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-failures:
+			return err
+		}
+	})); err != nil {
+		return kind.Options{}, nil, errors.Wrap(err, "cannot watch over the controllers")
 	}
 
 	changes := providerconfig.NewChanges()
@@ -236,6 +250,8 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 		Users:           &kind.Users{},
 		Writes:          writes,
 		Clock:           o.Clock,
+		IndexConfigs:    sync.OnceValue(func() error { return kind.IndexConfigs(context.Background(), mgr.GetFieldIndexer()) }),
+		Fail:            func(err error) { failures <- err },
 		Gateways: connection.NewPool(connection.Options{
 			Live:      mgr.GetAPIReader(),
 			Cache:     mgr.GetClient(),

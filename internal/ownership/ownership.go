@@ -104,8 +104,12 @@ type claim struct {
 func (c *Claims) Reserve(uid types.UID, h Holding) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, o := range c.m[h.ID] {
+	for i, o := range c.m[h.ID] {
 		if o.Same(h) {
+			if o.uid == uid {
+				// More may be known of it now.
+				c.m[h.ID][i].Holding = h
+			}
 			return o.uid == uid
 		}
 	}

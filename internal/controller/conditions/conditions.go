@@ -19,6 +19,7 @@ package conditions
 
 import (
 	"strings"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -77,6 +78,25 @@ func Set(mg resource.Managed, cs ...xpv2.Condition) {
 	for _, c := range cs {
 		mg.SetConditions(c.WithObservedGeneration(mg.GetGeneration()))
 	}
+}
+
+// Explain why something is not ready. The runtime sets Creating itself, without a
+// message, and another one would only make the condition flip.
+func Explain(ready xpv2.Condition, message string) xpv2.Condition {
+	if ready.Reason == xpv2.ReasonCreating {
+		return ready
+	}
+	return ready.WithMessage(message)
+}
+
+// Seconds is a time as status holds it. A finer one would differ from what was
+// stored, and so be written again and again.
+func Seconds(t time.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	s := metav1.NewTime(t.UTC().Truncate(time.Second))
+	return &s
 }
 
 // Drop conditions of the given types from a status: they are about something

@@ -98,6 +98,11 @@ func (c *Contests) Vanishes(uid types.UID, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	times := lately(c.recreated[uid], now)
+	if len(times) > 0 {
+		c.recreated[uid] = times
+	} else {
+		delete(c.recreated, uid)
+	}
 	return len(times) >= recreations && now.Before(times[len(times)-1].Add(Pause))
 }
 

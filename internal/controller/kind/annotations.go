@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
 // ownAnnotations are the annotations the provider and the runtime write. Nobody
@@ -57,6 +58,10 @@ func (a *Annotations) UpdateCriticalAnnotations(ctx context.Context, o client.Ob
 	want := o.GetAnnotations()
 	patch := map[string]*string{}
 	for _, k := range ownAnnotations() {
+		if k == meta.AnnotationKeyExternalName && !nameIsRecorded(o) {
+			// It is the user's, who may have changed it meanwhile.
+			continue
+		}
 		patch[k] = nil
 		if v, ok := want[k]; ok {
 			patch[k] = &v
@@ -65,9 +70,17 @@ func (a *Annotations) UpdateCriticalAnnotations(ctx context.Context, o client.Ob
 	return errors.Wrap(PatchMetadata(ctx, a.client, o, map[string]any{"annotations": patch}), "cannot update annotations")
 }
 
+// nameIsRecorded tells whether the external name is one that the provider recorded.
+func nameIsRecorded(o client.Object) bool {
+	b, err := record.ReadBaseline(o)
+	return err == nil && b != nil && b.ID == meta.GetExternalName(o)
+}
+
 // PatchMetadata merges the given metadata into an object at the API server. Of
 // the answer only the resource version is taken over, so that a status which is
-// not written yet survives. The patch applies only to the object with o's UID.
+// not written yet survives; and not even that if the spec was changed meanwhile,
+// so that nothing is written over an edit that was not seen. The patch applies only
+// to the object with o's UID.
 func PatchMetadata(ctx context.Context, c client.Client, o client.Object, metadata map[string]any) error {
 	metadata["uid"] = o.GetUID()
 	body, err := json.Marshal(map[string]any{"metadata": metadata})
@@ -81,7 +94,8 @@ func PatchMetadata(ctx context.Context, c client.Client, o client.Object, metada
 	if err := c.Patch(ctx, written, client.RawPatch(types.MergePatchType, body)); err != nil {
 		return err
 	}
-	o.SetResourceVersion(written.GetResourceVersion())
-	o.SetGeneration(written.GetGeneration())
+	if written.GetGeneration() == o.GetGeneration() || o.GetDeletionTimestamp() != nil {
+		o.SetResourceVersion(written.GetResourceVersion())
+	}
 	return nil
 }

@@ -140,7 +140,8 @@ func TestAnnotations(t *testing.T) {
 
 	delete(o.Annotations, gatewayv1alpha1.AnnotationCreateAttempt)
 	delete(o.Annotations, "theirs")
-	o.Annotations[gatewayv1alpha1.AnnotationBaseline] = "new"
+	const baseline = `{"v":1,"id":"id"}`
+	o.Annotations[gatewayv1alpha1.AnnotationBaseline] = baseline
 	o.Annotations[meta.AnnotationKeyExternalName] = "id"
 	o.Labels = nil
 	o.Status.AtProvider.ID = "in memory"
@@ -151,7 +152,7 @@ func TestAnnotations(t *testing.T) {
 	got := stored(t, s)
 	want := map[string]string{
 		gatewayv1alpha1.AnnotationTokenMemory: "old", meta.AnnotationKeyExternalCreatePending: "old",
-		gatewayv1alpha1.AnnotationBaseline: "new", meta.AnnotationKeyExternalName: "id",
+		gatewayv1alpha1.AnnotationBaseline: baseline, meta.AnnotationKeyExternalName: "id",
 		"theirs": "kept", gatewayv1alpha1.AnnotationRotateToken: "kept", "new": "kept",
 	}
 	if diff := cmp.Diff(want, got.Annotations); diff != "" {

@@ -26,6 +26,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
@@ -65,6 +66,9 @@ func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternal
 		return nothing[T]{}, nil
 	}
 	external, err := c.connect(ctx, mg)
+	if connection.ProblemOf(err) != "" {
+		err = Refuse(err)
+	}
 	note(ctx, err)
 	if err != nil {
 		// Nothing can be seen, so nothing is known.
@@ -76,14 +80,13 @@ func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternal
 
 func (c *connector[T]) connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
 	if !meta.WasDeleted(mg) {
-		if err := c.usage.Track(ctx, mg); err != nil {
+		// The cache may not show yet what an earlier pass recorded.
+		if err := c.usage.Track(ctx, mg); err != nil && !kerrors.IsAlreadyExists(err) {
 			return nil, errors.Wrap(err, "cannot record the use of a configuration")
 		}
 	}
 	env, err := c.environmentFor(ctx, mg)
 	if err != nil {
-		// What the gateway has cannot be found out.
-		conditions.Set(mg, conditions.Unknown(err))
 		return nil, err
 	}
 	return c.kind.Client(ctx, mg, env)

@@ -74,6 +74,12 @@ func After(err error, d time.Duration) error {
 	return &postponed{error: err, after: d}
 }
 
+// IsPostponed tells whether an error was marked by After.
+func IsPostponed(err error) bool {
+	var p *postponed
+	return errors.As(err, &p)
+}
+
 // retryAfter is when a failed reconcile shall be repeated, if the error says so:
 // either it was marked by After, or the gateway is held off.
 func retryAfter(err error) (time.Duration, bool) {

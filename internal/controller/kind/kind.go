@@ -30,6 +30,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/statemetrics"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -40,9 +41,15 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 )
 
-// reconcileTimeout bounds one pass over a managed resource. It leaves room for
-// several calls that each take a gateway's time-out.
-const reconcileTimeout = 3 * time.Minute
+const (
+	// reconcileTimeout bounds what the runtime does in one pass over a managed
+	// resource. A gateway's time-out is at most one minute.
+	reconcileTimeout = 3 * time.Minute
+
+	// passTimeout bounds all of a pass. The runtime has some time to write status
+	// after its own ran out.
+	passTimeout = reconcileTimeout + time.Minute
+)
 
 // Options are what all kinds have in common.
 type Options struct {
@@ -72,6 +79,27 @@ type Options struct {
 
 	// Clock tells the time.
 	Clock clock.PassiveClock
+
+	// IndexConfigs indexes the configurations, whoever calls it first.
+	IndexConfigs func() error
+
+	// Fail ends the provider: without one of its controllers it would seem to work.
+	Fail func(error)
+}
+
+// Once the CRDs of the given kinds, and of the configurations that all kinds need,
+// are there, calls a function. If the provider may not see which CRDs are there, it
+// is called now.
+func (o Options) Once(call func() error, kinds ...schema.GroupVersionKind) error {
+	if o.Gate == nil {
+		return call()
+	}
+	o.Gate.Register(func() {
+		if err := call(); err != nil {
+			o.Fail(err)
+		}
+	}, append(kinds, v1alpha1.ProviderConfigGroupVersionKind, v1alpha1.ClusterProviderConfigGroupVersionKind, v1alpha1.ProviderConfigUsageGroupVersionKind)...)
+	return nil
 }
 
 // An Environment is what an external client works with during one pass over a
@@ -123,14 +151,18 @@ type Kind[T resource.ModernManaged] struct {
 	// once when they change. Optional.
 	Causes func(ctx context.Context, mg T) string
 
-	// Guard is called once a poll interval for a managed resource that is left
-	// alone since it was refused. It takes care of what cannot wait for that to
-	// end, and returns true if the managed resource shall be reconciled now.
+	// Guard is called for a managed resource that is left alone since it was refused,
+	// once a poll interval and whenever it is woken. It finds out whether there is
+	// something that cannot wait for that to end, and returns true if the managed
+	// resource shall be reconciled now.
 	// Optional.
 	Guard func(ctx context.Context, mg T, env Environment) (bool, error)
 
 	// Forget is called when a managed resource is gone. Optional.
-	Forget func(uid string)
+	Forget func(uid types.UID)
+
+	// Needs are the other kinds that it refers to or watches.
+	Needs []schema.GroupVersionKind
 
 	// Index adds field indexes. Optional.
 	Index func(ctx context.Context, indexer client.FieldIndexer) error
@@ -139,25 +171,22 @@ type Kind[T resource.ModernManaged] struct {
 	Watch func(b *builder.Builder)
 }
 
-// SetupGated adds a controller for the kind once its CRD is there.
-func (k *Kind[T]) SetupGated(mgr ctrl.Manager, o Options) error {
-	if o.Gate == nil {
-		return k.Setup(mgr, o)
-	}
+// Setup adds a controller for the kind, once its CRD and those of all it needs are
+// there.
+func (k *Kind[T]) Setup(mgr ctrl.Manager, o Options) error {
 	o.Users.set(k.GroupVersionKind.GroupKind(), k.usersLive(mgr.GetAPIReader()))
-	o.Gate.Register(func() {
-		if err := k.Setup(mgr, o); err != nil {
-			mgr.GetLogger().Error(err, "cannot set up controller", "gvk", k.GroupVersionKind.String())
-		}
-	}, k.GroupVersionKind)
-	return nil
+	return o.Once(func() error {
+		return errors.Wrapf(k.setup(mgr, o), "cannot set up the controller of %s", k.GroupVersionKind.Kind)
+	}, append(k.Needs, k.GroupVersionKind)...)
 }
 
-// Setup adds a controller for the kind.
-func (k *Kind[T]) Setup(mgr ctrl.Manager, o Options) error {
+func (k *Kind[T]) setup(mgr ctrl.Manager, o Options) error {
 	name := managed.ControllerName(k.GroupVersionKind.GroupKind().String())
 	ctx := context.Background()
 
+	if err := o.IndexConfigs(); err != nil {
+		return err
+	}
 	if err := k.index(ctx, mgr.GetFieldIndexer(), k.New()); err != nil {
 		return err
 	}
@@ -201,7 +230,7 @@ func (k *Kind[T]) Setup(mgr ctrl.Manager, o Options) error {
 	}
 	if o.MetricOptions != nil && o.MetricOptions.MRStateMetrics != nil {
 		states := statemetrics.NewMRStateRecorder(mgr.GetClient(), o.Logger, o.MetricOptions.MRStateMetrics, k.NewList(), o.MetricOptions.PollStateMetricInterval)
-		if err := mgr.Add(persistent{Runnable: states, clock: o.Clock, log: log, pause: o.MetricOptions.PollStateMetricInterval}); err != nil {
+		if err := mgr.Add(persistent{Runnable: states, log: log, pause: o.MetricOptions.PollStateMetricInterval}); err != nil {
 			return errors.Wrap(err, "cannot record state metrics")
 		}
 	}

@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
@@ -31,7 +30,6 @@ import (
 type persistent struct {
 	manager.Runnable
 
-	clock clock.PassiveClock
 	log   logging.Logger
 	pause time.Duration
 }

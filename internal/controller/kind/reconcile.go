@@ -67,6 +67,8 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if ns := r.options.Namespaces; len(ns) > 0 && !slices.Contains(ns, req.Namespace) {
 		return reconcile.Result{}, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, passTimeout)
+	defer cancel()
 	mg := r.kind.New()
 	if err := r.client.Get(ctx, req.NamespacedName, mg); err != nil {
 		if resource.IgnoreNotFound(err) == nil {
@@ -113,7 +115,8 @@ func (r *reconciler[T]) next(mg T, causes string, res reconcile.Result, p *pass)
 	if p.err != nil {
 		r.requeues.forget(uid)
 		if d, ok := retryAfter(p.err); ok {
-			return reconcile.Result{RequeueAfter: soon(jitter(d, 0.1))}
+			// Never before that: all who are waiting would only be told to wait on.
+			return reconcile.Result{RequeueAfter: soon(d + jitter(d/20, 1))}
 		}
 		return reconcile.Result{RequeueAfter: r.failures.next(uid)}
 	}
@@ -198,6 +201,6 @@ func (r *reconciler[T]) forget(uid types.UID) {
 	r.requeues.forget(uid)
 	r.writes.forget(uid)
 	if r.kind.Forget != nil {
-		r.kind.Forget(string(uid))
+		r.kind.Forget(uid)
 	}
 }

@@ -78,7 +78,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 			b.guards++
 			return b.guarded, nil
 		},
-		Forget: func(string) { b.forgotten++ },
+		Forget: func(types.UID) { b.forgotten++ },
 	}
 	b.reconciler = &reconciler[*gatewayv1alpha1.Subscription]{
 		environments: environments{kube: b.kube, cache: b.kube, options: Options{

@@ -45,25 +45,19 @@ func Setup(mgr ctrl.Manager, o kind.Options, changes *Changes) error {
 		v1alpha1.ProviderConfigKind:        func() config { return &v1alpha1.ProviderConfig{} },
 		v1alpha1.ClusterProviderConfigKind: func() config { return &v1alpha1.ClusterProviderConfig{} },
 	} {
-		set := func() error {
+		if err := o.Once(func() error {
 			return errors.Wrapf(setup(mgr, o, changes, of, newConfig), "cannot set up the controller of %s", of)
+		}); err != nil {
+			return err
 		}
-		if o.Gate == nil {
-			if err := set(); err != nil {
-				return err
-			}
-			continue
-		}
-		o.Gate.Register(func() {
-			if err := set(); err != nil {
-				mgr.GetLogger().Error(err, "A controller is missing")
-			}
-		}, v1alpha1.SchemeGroupVersion.WithKind(of), v1alpha1.ProviderConfigUsageGroupVersionKind)
 	}
 	return nil
 }
 
 func setup(mgr ctrl.Manager, o kind.Options, changes *Changes, of string, newConfig func() config) error {
+	if err := o.IndexConfigs(); err != nil {
+		return err
+	}
 	kube := mgr.GetClient()
 	r := &reconciler{
 		kind:       of,

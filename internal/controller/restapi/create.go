@@ -48,7 +48,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.RestApi) (managed.Ex
 	if gateway.IsConflict(err) {
 		return managed.ExternalCreation{}, e.conflict(ctx, mg)
 	}
-	return managed.ExternalCreation{}, e.failed(mg, err)
+	return managed.ExternalCreation{}, e.failed(mg, err, xpv2.Creating())
 }
 
 // recreated tells, where the API was held before, that it was gone.
@@ -92,7 +92,7 @@ func (e *external) conflict(ctx context.Context, mg *v1alpha1.RestApi) error {
 func (e *external) takeOver(ctx context.Context, mg *v1alpha1.RestApi) error {
 	f := e.found
 	if _, err := e.UpdateRestAPI(ctx, f.handle, keep(f.want, f.got)); err != nil {
-		return e.failed(mg, err)
+		return e.failed(mg, err, xpv2.Creating())
 	}
 	e.events.Event(mg, event.Normal("Adopted", "Took over the API that was at the gateway"))
 	e.keepRecord(mg)
@@ -107,19 +107,21 @@ func (e *external) keepRecord(mg *v1alpha1.RestApi) {
 }
 
 // failed says why a write failed, and what that means for the next one.
-func (e *external) failed(mg *v1alpha1.RestApi, err error) error {
+func (e *external) failed(mg *v1alpha1.RestApi, err error, ready xpv2.Condition) error {
 	if !gateway.MayHaveBeenApplied(err) {
 		refused(mg)
 	}
 	switch gateway.ReasonOf(err) {
 	case gateway.ReasonConflict, gateway.ReasonInvalid, gateway.ReasonUnsafeID:
 		reason, message := refusal(err)
-		conditions.Set(mg, conditions.NotApplied(reason, message), xpv2.Creating())
+		ready = conditions.Explain(ready, message)
+		conditions.Set(mg, conditions.NotApplied(reason, message), ready)
 		return kind.Refuse(errors.New(message))
 	case gateway.ReasonMissingDependency:
 		// What is missing is at the gateway, where it can appear unseen.
 		reason, message := refusal(err)
-		conditions.Set(mg, conditions.NotApplied(reason, message), xpv2.Creating())
+		ready = conditions.Explain(ready, message)
+		conditions.Set(mg, conditions.NotApplied(reason, message), ready)
 		return kind.RefuseAtMost(errors.New(message), e.poll)
 	default:
 		conditions.Set(mg, conditions.Unknown(err))

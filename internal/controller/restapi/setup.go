@@ -30,6 +30,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -49,11 +50,6 @@ const indexPlan = "restapi.plan"
 // Setup adds a controller for RestApis.
 func Setup(mgr ctrl.Manager, o kind.Options) error { return newKind(mgr.GetClient()).Setup(mgr, o) }
 
-// SetupGated adds a controller for RestApis once their CRD is there.
-func SetupGated(mgr ctrl.Manager, o kind.Options) error {
-	return newKind(mgr.GetClient()).SetupGated(mgr, o)
-}
-
 func newKind(kube client.Client) *kind.Kind[*v1alpha1.RestApi] {
 	contests := &contest.Contests{}
 	k := &kind.Kind[*v1alpha1.RestApi]{
@@ -63,6 +59,7 @@ func newKind(kube client.Client) *kind.Kind[*v1alpha1.RestApi] {
 		Client: func(ctx context.Context, _ *v1alpha1.RestApi, env kind.Environment) (managed.TypedExternalClient[*v1alpha1.RestApi], error) {
 			return connect(ctx, env, contests)
 		},
+		Needs:  []schema.GroupVersionKind{v1alpha1.SubscriptionPlanGroupVersionKind},
 		Holds:  holds,
 		Causes: func(ctx context.Context, mg *v1alpha1.RestApi) string { return causes(ctx, kube, mg) },
 		Guard: func(ctx context.Context, mg *v1alpha1.RestApi, env kind.Environment) (bool, error) {
@@ -72,13 +69,13 @@ func newKind(kube client.Client) *kind.Kind[*v1alpha1.RestApi] {
 			}
 			return e.guard(ctx, mg)
 		},
-		Forget: func(uid string) { contests.Forget(types.UID(uid)) },
+		Forget: func(uid types.UID) { contests.Forget(uid) },
 		Index:  index,
 	}
 	k.Watch = func(b *builder.Builder) {
 		b.Watches(&v1alpha1.SubscriptionPlan{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 			return k.Find(ctx, kube, indexPlan, o.GetNamespace()+"/"+o.GetName())
-		}))
+		}), builder.WithPredicates(kind.ReferenceChanged()))
 	}
 	return k
 }

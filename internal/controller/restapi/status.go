@@ -21,9 +21,9 @@ import (
 	"strings"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 )
@@ -65,15 +65,9 @@ func observation(got *gateway.RestAPI, t target.Target, from v1alpha1.Origin) v1
 	}
 	if s := got.Status; s != nil {
 		o.State = s.State
-		if !s.CreatedAt.IsZero() {
-			o.CreatedAt = &metav1.Time{Time: s.CreatedAt}
-		}
-		if !s.UpdatedAt.IsZero() {
-			o.UpdatedAt = &metav1.Time{Time: s.UpdatedAt}
-		}
-		if !s.DeployedAt.IsZero() {
-			o.DeployedAt = &metav1.Time{Time: s.DeployedAt}
-		}
+		o.CreatedAt = conditions.Seconds(s.CreatedAt)
+		o.UpdatedAt = conditions.Seconds(s.UpdatedAt)
+		o.DeployedAt = conditions.Seconds(s.DeployedAt)
 	}
 	return o
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
@@ -31,7 +32,7 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.RestApi) (managed.Ex
 	f := e.found
 	got, err := e.UpdateRestAPI(ctx, f.handle, keep(f.want, f.got))
 	if err != nil {
-		return managed.ExternalUpdate{}, e.failed(mg, err)
+		return managed.ExternalUpdate{}, e.failed(mg, err, xpv2.Unavailable())
 	}
 	e.contest.Wrote(mg.GetUID(), mg.GetGeneration(), f.differs, e.now())
 	if f.verdict.action == take {

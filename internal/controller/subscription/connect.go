@@ -134,6 +134,12 @@ func (e *external) holding(id, scope string) ownership.Holding {
 	return ownership.Holding{ID: id, Endpoint: e.gateway.Endpoint().String(), GatewayID: e.gateway.GatewayID(), Scope: scope}
 }
 
+// recorded is the object that the baseline records.
+func (e *external) recorded() ownership.Holding {
+	b := e.baseline
+	return ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.APIInternalID}
+}
+
 // othersHolding returns who else holds an object, by their records.
 func (e *external) othersHolding(ctx context.Context, cr *v1alpha1.Subscription, h ownership.Holding) ([]ownership.Holder, error) {
 	l := &v1alpha1.SubscriptionList{}

@@ -49,7 +49,7 @@ func (e *external) create(ctx context.Context, cr *v1alpha1.Subscription) error 
 		if !e.claims.Reserve(cr.GetUID(), e.holding(e.recovered.ID, e.recovered.APIID)) {
 			return e.conflict(cr)
 		}
-		e.gateway.LearnFromCreate(e.attempt.AskedID, e.recovered)
+		e.learnFrom(e.recovered)
 		e.hold(cr, e.recovered, e.attempted(cr), v1alpha1.OriginCreated, nil)
 		return nil
 	}
@@ -64,15 +64,17 @@ func (e *external) create(ctx context.Context, cr *v1alpha1.Subscription) error 
 // post asks the gateway for a subscription, and tells whether it got so far.
 func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bool, err error) {
 	asked := e.holding(e.attempt.AskedID, "")
-	lost, err := e.loses(ctx, cr, asked)
+	others, err := e.othersHolding(ctx, cr, asked)
 	if err != nil {
 		return false, err
 	}
-	if lost || !e.claims.Reserve(cr.GetUID(), asked) {
-		return false, e.conflict(cr)
+	if e.attempt.AbsentBefore {
+		// Nothing had the ID, so a record that says otherwise is only its writer's word,
+		// unless status bears it out.
+		others = slices.DeleteFunc(others, func(o ownership.Holder) bool { return !o.Reported })
 	}
-	if err := e.takeTurn(ctx, cr); err != nil {
-		return false, err
+	if len(others) > 0 || !e.claims.Reserve(cr.GetUID(), asked) {
+		return false, e.conflict(cr)
 	}
 
 	t, err := e.current(ctx, cr, e.tokenNow)
@@ -93,6 +95,10 @@ func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bo
 		return false, e.conflict(cr)
 	}
 
+	if err := e.takeTurn(ctx, cr); err != nil {
+		return false, err
+	}
+	e.turns.extend(cr.GetUID(), e.at.TooLateFor(e.now()))
 	answer, err := e.gateway.CreateSubscription(ctx, e.request())
 	if gateway.IsConflict(err) {
 		e.memory.conflict = state
@@ -106,6 +112,15 @@ func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bo
 	}
 	e.created(cr, answer)
 	return true, nil
+}
+
+// learnFrom what was found, and not answered to a create of ours, that the gateway
+// is an in-place one, if it says so. That it is not can only be learnt from an
+// answer: what was found may be another's, and a record of an attempt forged.
+func (e *external) learnFrom(s *gateway.Subscription) {
+	if s.ID == s.ExternalRefID {
+		e.gateway.Learn(connection.GenerationInPlace)
+	}
 }
 
 // created records what a create of our own was answered with.
@@ -153,7 +168,12 @@ func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, fiel
 	meta.RemoveAnnotations(cr, v1alpha1.AnnotationCreateAttempt)
 	// The ID at once: until it is reported, a record that a stranger wrote might have
 	// the better claim.
-	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{ID: s.ID, Origin: origin}
+	rotation := cr.GetAnnotations()[v1alpha1.AnnotationRotateToken]
+	if e.baseline != nil && t == nil {
+		// It is not known whether what was found has the token that was asked for.
+		rotation = cr.Status.AtProvider.HandledRotation
+	}
+	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{ID: s.ID, Origin: origin, HandledRotation: rotation}
 	e.memory.token, e.memory.conflict = nil, ""
 	switch {
 	case t != nil:
@@ -231,12 +251,12 @@ func (e *external) takeTurn(ctx context.Context, cr *v1alpha1.Subscription) erro
 	if e.gateway.Generation() == connection.GenerationInPlace {
 		return nil
 	}
-	turn := turnOf(e.attempt)
+	turn := turnOf(&record.Attempt{APIID: e.wish.APIID, ApplicationID: e.wish.ApplicationID, Endpoint: e.at.Endpoint})
 	before, err := e.attemptsBefore(ctx, cr, turn)
 	if err != nil {
 		return err
 	}
-	if before || !e.turns.take(cr.GetUID(), turn, e.now(), e.at.TooLate(cr)) {
+	if before || !e.turns.take(cr.GetUID(), turn, e.now(), e.at.TooLateFor(e.now())) {
 		return kind.After(errors.New("waiting for another subscription of the same application to the same API to be created"), turnPause)
 	}
 	return nil
@@ -269,7 +289,7 @@ func turnOf(a *record.Attempt) ownership.Holding {
 const turnPatience = 2 * time.Minute
 
 // turnPause is how soon a create that has to wait for another one is tried again.
-const turnPause = 250 * time.Millisecond
+const turnPause = time.Second
 
 // adopt what stands in the way of a create, if it is provably ours to take.
 func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription) error {
@@ -283,7 +303,7 @@ func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription) error {
 			return ambiguous
 		}
 		if found != nil && e.claims.Reserve(cr.GetUID(), e.holding(found.ID, found.APIID)) {
-			e.gateway.LearnFromCreate(e.attempt.AskedID, found)
+			e.learnFrom(found)
 			e.hold(cr, found, e.attempted(cr), v1alpha1.OriginCreated, nil)
 			return nil
 		}
@@ -339,6 +359,7 @@ func (e *external) prove(ctx context.Context, cr *v1alpha1.Subscription, candida
 		return nil
 	}
 	if refuses(err) || gateway.IsNotFound(err) {
+		e.claims.Release(cr.GetUID(), e.holding(candidate.ID, candidate.APIID))
 		e.closeAttempt(cr)
 		return e.conflict(cr)
 	}

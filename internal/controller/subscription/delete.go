@@ -26,9 +26,9 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
-	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
@@ -45,12 +45,12 @@ func holds(cr *v1alpha1.Subscription) bool {
 // observeDeleted looks for what a Subscription that is being deleted holds. None
 // of what its spec asks for matters any more.
 func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
-	cr.SetConditions(xpv2.Deleting())
+	conditions.Set(cr, xpv2.Deleting())
 	if e.baseline == nil {
 		return e.observeDeletedAttempt(ctx, cr)
 	}
 	b := e.baseline
-	h := ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.APIInternalID}
+	h := e.recorded()
 	lost, err := e.loses(ctx, cr, h)
 	if err != nil || lost {
 		// What somebody else holds, this object does not.
@@ -113,10 +113,17 @@ func (e *external) observeDeletedAttempt(ctx context.Context, cr *v1alpha1.Subsc
 
 // Delete the subscription that was observed.
 func (e *external) Delete(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalDelete, error) {
-	cr.SetConditions(xpv2.Deleting())
+	conditions.Set(cr, xpv2.Deleting())
 	err := e.gateway.DeleteSubscription(ctx, e.observed.ID)
-	if gateway.IsNotFound(err) {
-		err = nil
+	if err != nil && !gateway.IsNotFound(err) {
+		return managed.ExternalDelete{}, err
 	}
-	return managed.ExternalDelete{}, err
+	if e.baseline != nil {
+		return managed.ExternalDelete{}, nil
+	}
+	// What the attempt created is gone. Whatever looks like it from now on is another's.
+	e.closeAttempt(cr)
+	return managed.ExternalDelete{}, errors.Wrap(kind.PatchMetadata(ctx, e.kube, cr, map[string]any{
+		"annotations": map[string]string{v1alpha1.AnnotationCreateAttempt: cr.GetAnnotations()[v1alpha1.AnnotationCreateAttempt]},
+	}), "cannot record that what was created is deleted")
 }

@@ -102,12 +102,16 @@ func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription,
 		return managed.ExternalObservation{}, err
 	}
 	cr.Status.AtProvider.Origin = v1alpha1.OriginImported
-	e.recorder.Event(cr, event.Normal("Imported", fmt.Sprintf("Subscription %q at the gateway is held from now on", s.ID)))
-
 	if e.wish, err = e.follow(ctx, cr, e.baseline, nil); err != nil {
 		return managed.ExternalObservation{}, err
 	}
 	o, err := e.judge(ctx, cr, s)
+	if err != nil && late {
+		// The runtime stores nothing now, so nothing is held yet.
+		cr.Status.Deployed, cr.Status.AtProvider = false, v1alpha1.SubscriptionObservation{}
+		return managed.ExternalObservation{}, err
+	}
+	e.recorder.Event(cr, event.Normal("Imported", fmt.Sprintf("Subscription %q at the gateway is held from now on", s.ID)))
 	o.ResourceLateInitialized = late
 	return o, err
 }

@@ -83,15 +83,14 @@ func (e *external) conclude(cr *v1alpha1.Subscription, err error, ready xpv2.Con
 		conditions.Set(cr, conditions.Unknown(err))
 		return err
 	}
-	switch {
-	case meta.WasDeleted(cr):
+	if meta.WasDeleted(cr) {
 		ready = xpv2.Deleting()
-	case ready.Reason != xpv2.ReasonCreating:
-		ready = ready.WithMessage(p.Message)
+	} else {
+		ready = conditions.Explain(ready, p.Message)
 	}
 	conditions.Set(cr, conditions.NotApplied(p.Reason, p.Message), ready)
 	switch {
-	case kind.IsRefusal(err):
+	case kind.IsRefusal(err), kind.IsPostponed(err):
 		return err
 	case p.Reason == v1alpha1.ReasonAPIMissing, p.Reason == v1alpha1.ReasonPlanPending:
 		return kind.RefuseAtMost(err, e.poll)
@@ -137,8 +136,8 @@ func (e *external) absent(cr *v1alpha1.Subscription, message string) managed.Ext
 	return managed.ExternalObservation{ResourceUpToDate: true}
 }
 
-// observeAbsent prepares a create: it finds out what an earlier one came to, checks
-// that all that is needed is there, and records what will be asked.
+// observeAbsent prepares a create: it finds out what an earlier one came to, and
+// waits for its turn.
 func (e *external) observeAbsent(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
 	if e.attemptOpen() {
 		found, ambiguous, err := e.look(ctx, cr, e.attempt)
@@ -157,6 +156,21 @@ func (e *external) observeAbsent(ctx context.Context, cr *v1alpha1.Subscription)
 	if p := e.wish.Plan.Problem; p != nil {
 		return managed.ExternalObservation{}, p
 	}
+	mine := e.turns.has(cr.GetUID(), e.now())
+	if err := e.takeTurn(ctx, cr); err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	o, err := e.observeReadiness(ctx, cr)
+	if err != nil && !mine {
+		// What cannot be sent now keeps nobody waiting.
+		e.turns.end(cr.GetUID())
+	}
+	return o, err
+}
+
+// observeReadiness checks that all a create needs is there, and records what will
+// be asked.
+func (e *external) observeReadiness(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
 	var err error
 	if e.tokenNow, err = e.token(ctx, cr, false); err != nil {
 		return managed.ExternalObservation{}, err
@@ -215,7 +229,7 @@ func (e *external) publishBeforeCreate(ctx context.Context, cr *v1alpha1.Subscri
 // observeDeployed looks at the subscription that a Subscription holds.
 func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
 	b := e.baseline
-	h := ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.APIInternalID}
+	h := e.recorded()
 	lost, err := e.loses(ctx, cr, h)
 	if err != nil {
 		return managed.ExternalObservation{}, err
@@ -298,10 +312,7 @@ func lastStatus(seen string) string {
 // judge what is to be done about a subscription that is held and exists.
 func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) (managed.ExternalObservation, error) {
 	e.observed = got
-	if got.ID == got.ExternalRefID {
-		// Only an in-place gateway reports the ID it was asked for.
-		e.gateway.Learn(connection.GenerationInPlace)
-	}
+	e.learnFrom(got)
 	known := stampOf(cr)
 	var err error
 	if e.tokenNow, err = e.token(ctx, cr, true); err != nil {
@@ -318,10 +329,17 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 	e.report(ctx, cr, got)
 	cr.Status.Deployed = true
 	if !e.policies.ShouldUpdate() {
+		if err := e.publishDeployed(ctx, cr, e.baseline.Fields[fieldAPIID], got.ID, &e.tokenNow); err != nil {
+			return managed.ExternalObservation{}, err
+		}
 		return e.drift(cr)
 	}
 	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeDrifted)
-	conditions.Set(cr, tokenCondition(e.tokenNow, e.gateway.Generation() == connection.GenerationLegacy))
+	inForce := tokenCondition(e.tokenNow, e.gateway.Generation() == connection.GenerationLegacy)
+	if e.update.Contested && e.update.Foreign {
+		inForce = tokenUnsure("somebody else wrote this subscription at the gateway, and may have changed its token")
+	}
+	conditions.Set(cr, inForce)
 
 	if e.update.Action != actionNone || e.update.Problem != nil {
 		return managed.ExternalObservation{ResourceExists: true, Diff: strings.Join(e.differences(), ", ")}, nil
@@ -333,7 +351,7 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 		cr.Status.AtProvider.Token = e.tokenNow.version
 	}
 	if e.update.Contested {
-		conditions.Set(cr, foreignWrites(), tokenUnsure("somebody else wrote this subscription at the gateway, and may have changed its token"))
+		conditions.Set(cr, foreignWrites())
 	} else {
 		conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeContested)
 		e.contests.Settled(cr.GetUID())

@@ -34,6 +34,7 @@ func (e *external) drift(cr *v1alpha1.Subscription) (managed.ExternalObservation
 	if e.observed != nil {
 		cr.Status.AtProvider.UpdatedAt = microTime(e.observed.UpdatedAt)
 	}
+	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeTokenInForce, v1alpha1.TypeContested)
 	d := e.differences()
 	conditions.Set(cr, xpv2.Available(), conditions.Drifted(d))
 	if len(d) == 0 {
@@ -69,7 +70,7 @@ func (e *external) report(ctx context.Context, cr *v1alpha1.Subscription, s *gat
 		Status:                s.Status,
 		GatewayID:             s.GatewayID,
 		Endpoint:              e.gateway.Endpoint().String(),
-		CreatedAt:             seconds(s.CreatedAt),
+		CreatedAt:             conditions.Seconds(s.CreatedAt),
 		UpdatedAt:             was.UpdatedAt,
 		Origin:                was.Origin,
 		Token:                 was.Token,
@@ -84,9 +85,6 @@ func (e *external) report(ctx context.Context, cr *v1alpha1.Subscription, s *gat
 		is.APIID = e.baseline.Fields[fieldAPIID]
 	}
 	is.SubscriptionPlanName = e.planName(ctx, cr, s.SubscriptionPlanID)
-	if was.ID == is.ID && was.CreatedAt != nil && is.CreatedAt != nil && was.CreatedAt.Equal(is.CreatedAt) {
-		is.CreatedAt = was.CreatedAt
-	}
 	cr.Status.AtProvider = is
 }
 
@@ -115,12 +113,4 @@ func microTime(t time.Time) *metav1.MicroTime {
 	}
 	m := metav1.NewMicroTime(t.UTC().Truncate(time.Millisecond))
 	return &m
-}
-
-func seconds(t time.Time) *metav1.Time {
-	if t.IsZero() {
-		return nil
-	}
-	s := metav1.NewTime(t.UTC().Truncate(time.Second))
-	return &s
 }

@@ -29,12 +29,14 @@ package subscription
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -75,14 +77,15 @@ func Setup(mgr ctrl.Manager, o kind.Options) error {
 		Client: func(ctx context.Context, cr *v1alpha1.Subscription, env kind.Environment) (managed.TypedExternalClient[*v1alpha1.Subscription], error) {
 			return c.connect(ctx, cr, env)
 		},
+		Needs:   []schema.GroupVersionKind{v1alpha1.RestApiGroupVersionKind, v1alpha1.SubscriptionPlanGroupVersionKind},
 		Holds:   holds,
 		Secrets: secrets,
 		Causes:  func(ctx context.Context, cr *v1alpha1.Subscription) string { return causes(ctx, kube, cr) },
 		Guard:   c.guard,
-		Forget: func(uid string) {
-			c.memories.forget(uid)
-			c.release(types.UID(uid))
-			c.contests.Forget(types.UID(uid))
+		Forget: func(uid types.UID) {
+			c.memories.forget(string(uid))
+			c.release(uid)
+			c.contests.Forget(uid)
 		},
 		Index: index,
 	}
@@ -95,7 +98,7 @@ func Setup(mgr ctrl.Manager, o kind.Options) error {
 		b.Watches(&v1alpha1.RestApi{}, referrers(indexAPI), builder.WithPredicates(kind.ReferenceChanged()))
 		b.Watches(&v1alpha1.SubscriptionPlan{}, referrers(indexPlan), builder.WithPredicates(kind.ReferenceChanged()))
 	}
-	return k.SetupGated(mgr, o)
+	return k.Setup(mgr, o)
 }
 
 func newController(now time.Time) *controller {
@@ -169,23 +172,39 @@ func referred(o client.Object, ref *v1alpha1.Reference, s *v1alpha1.Selector) []
 func causes(ctx context.Context, kube client.Reader, cr *v1alpha1.Subscription) string {
 	var c []string
 	p := cr.Spec.ForProvider
-	if p.APIIDRef != nil || p.APIIDSelector != nil {
+	api := func(o *v1alpha1.RestApi) {
+		at := o.Status.AtProvider
+		c = append(c, fmt.Sprint(o.GetName(), o.GetLabels(), at.ID, at.Endpoint, at.SubscriptionPlans))
+	}
+	switch {
+	case p.APIIDRef != nil:
+		o := &v1alpha1.RestApi{}
+		if err := kube.Get(ctx, types.NamespacedName{Namespace: cr.GetNamespace(), Name: p.APIIDRef.Name}, o); err == nil {
+			api(o)
+		}
+	case p.APIIDSelector != nil:
 		l := &v1alpha1.RestApiList{}
-		if err := kube.List(ctx, l, client.InNamespace(cr.GetNamespace())); err == nil {
-			for _, o := range l.Items {
-				if p.APIIDSelector != nil || o.GetName() == p.APIIDRef.Name {
-					c = append(c, fmt.Sprint(o.GetName(), o.GetLabels(), o.Status.Deployed, o.Status.AtProvider.ID, o.Status.AtProvider.Endpoint))
-				}
+		if err := kube.List(ctx, l, client.InNamespace(cr.GetNamespace()), client.MatchingLabels(p.APIIDSelector.MatchLabels)); err == nil {
+			for i := range l.Items {
+				api(&l.Items[i])
 			}
 		}
 	}
-	if p.SubscriptionPlanIDRef != nil || p.SubscriptionPlanIDSelector != nil {
+	plan := func(o *v1alpha1.SubscriptionPlan) {
+		at := o.Status.AtProvider
+		c = append(c, fmt.Sprint(o.GetName(), o.GetLabels(), at.ID, at.PlanName, at.Status, at.Endpoint))
+	}
+	switch {
+	case p.SubscriptionPlanIDRef != nil:
+		o := &v1alpha1.SubscriptionPlan{}
+		if err := kube.Get(ctx, types.NamespacedName{Namespace: cr.GetNamespace(), Name: p.SubscriptionPlanIDRef.Name}, o); err == nil {
+			plan(o)
+		}
+	case p.SubscriptionPlanIDSelector != nil:
 		l := &v1alpha1.SubscriptionPlanList{}
-		if err := kube.List(ctx, l, client.InNamespace(cr.GetNamespace())); err == nil {
-			for _, o := range l.Items {
-				if p.SubscriptionPlanIDSelector != nil || o.GetName() == p.SubscriptionPlanIDRef.Name {
-					c = append(c, fmt.Sprint(o.GetName(), o.GetLabels(), o.Status.Deployed, o.Status.AtProvider))
-				}
+		if err := kube.List(ctx, l, client.InNamespace(cr.GetNamespace()), client.MatchingLabels(p.SubscriptionPlanIDSelector.MatchLabels)); err == nil {
+			for i := range l.Items {
+				plan(&l.Items[i])
 			}
 		}
 	}
@@ -201,6 +220,7 @@ func causes(ctx context.Context, kube client.Reader, cr *v1alpha1.Subscription) 
 			}
 		}
 	}
+	slices.Sort(c)
 	return strings.Join(c, "\n")
 }
 
@@ -215,9 +235,12 @@ func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env k
 	if err := e.read(cr); err != nil || e.baseline == nil {
 		return false, err
 	}
+	if lost, err := e.loses(ctx, cr, e.recorded()); err != nil || lost {
+		return false, err
+	}
 	got, err := e.gateway.GetSubscription(ctx, e.baseline.ID)
 	if gateway.IsNotFound(err) {
-		return !c.contests.Vanishes(cr.GetUID(), e.now()), nil
+		return judgeAbsence(e.baseline, e.at) == nil && !c.contests.Vanishes(cr.GetUID(), e.now()), nil
 	}
 	if err != nil {
 		return false, err

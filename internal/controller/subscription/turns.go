@@ -39,18 +39,42 @@ type turn struct {
 	until time.Time
 }
 
-// take a turn, or keep the one that is taken.
+// take a turn until a create that is sent soon can no longer take effect, or keep
+// the one that is taken.
 func (t *turns) take(uid types.UID, what ownership.Holding, now, until time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if is, ok := t.m[what]; ok && is.uid != uid && now.Before(is.until) {
-		return false
+	if is, ok := t.m[what]; ok && now.Before(is.until) {
+		return is.uid == uid
 	}
 	if t.m == nil {
 		t.m = map[ownership.Holding]turn{}
 	}
 	t.m[what] = turn{uid: uid, until: until}
 	return true
+}
+
+// has tells whether a managed resource has a turn.
+func (t *turns) has(uid types.UID, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, is := range t.m {
+		if is.uid == uid && now.Before(is.until) {
+			return true
+		}
+	}
+	return false
+}
+
+// extend the turn of a managed resource whose create is sent.
+func (t *turns) extend(uid types.UID, until time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for what, is := range t.m {
+		if is.uid == uid {
+			t.m[what] = turn{uid: uid, until: until}
+		}
+	}
 }
 
 // end all turns of a managed resource.

@@ -28,6 +28,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 )
 
@@ -47,8 +48,12 @@ func (e *external) apply(ctx context.Context, cr *v1alpha1.Subscription) error {
 	if e.update.Contested {
 		conditions.Set(cr, conditions.Contested(differs(e.wish, *e.observed)))
 	}
-	if e.update.Problem == nil {
+	switch {
+	case e.update.Problem == nil:
 		return nil
+	case e.update.Waiting && e.wish.Status != "" && e.wish.Status != gateway.SubscriptionActive:
+		// Less access is asked for: that does not wait longer than it must.
+		return kind.After(e.update.Problem, planPatience-e.now().Sub(e.memory.planPending))
 	}
 	return e.update.Problem
 }

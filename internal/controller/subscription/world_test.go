@@ -768,7 +768,7 @@ func tokenInForceIs(t *testing.T, cr *v1alpha1.Subscription, want corev1.Conditi
 // refused fails the test unless a pass was refused for a reason, and says so.
 func refused(t *testing.T, cr *v1alpha1.Subscription, err error, reason xpv2.ConditionReason) {
 	t.Helper()
-	if !kind.IsRefusal(err) {
+	if !kind.IsRefusal(err) && !kind.IsPostponed(err) {
 		t.Errorf("not a refusal: %v", err)
 	}
 	got := cr.GetCondition(v1alpha1.TypeApplied)

@@ -55,7 +55,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (m
 	if gateway.IsConflict(err) {
 		return managed.ExternalCreation{}, e.conflict(ctx, mg)
 	}
-	return managed.ExternalCreation{}, e.failed(mg, err)
+	return managed.ExternalCreation{}, e.failed(mg, err, xpv2.Creating())
 }
 
 // recreated tells, where the plan was held before, that it was gone.
@@ -103,7 +103,7 @@ func (e *external) takeOver(ctx context.Context, mg *v1alpha1.SubscriptionPlan) 
 	}
 	if a := compare(mg.Spec.ForProvider, f.got, false); len(a.differs) > 0 {
 		if _, err := e.UpdateSubscriptionPlan(ctx, f.got.ID, a.update); err != nil {
-			return e.failed(mg, err)
+			return e.failed(mg, err, xpv2.Creating())
 		}
 	}
 	e.events.Event(mg, event.Normal("Adopted", "Took over the plan that was at the gateway"))
@@ -127,7 +127,7 @@ func (e *external) release(mg *v1alpha1.SubscriptionPlan) {
 }
 
 // failed says why a write failed, and what that means for the next one.
-func (e *external) failed(mg *v1alpha1.SubscriptionPlan, err error) error {
+func (e *external) failed(mg *v1alpha1.SubscriptionPlan, err error, ready xpv2.Condition) error {
 	if !gateway.MayHaveBeenApplied(err) {
 		refused(mg)
 		e.release(mg)
@@ -135,7 +135,8 @@ func (e *external) failed(mg *v1alpha1.SubscriptionPlan, err error) error {
 	switch gateway.ReasonOf(err) {
 	case gateway.ReasonInvalid, gateway.ReasonMissingDependency, gateway.ReasonUnsafeID:
 		message := refusal(err)
-		conditions.Set(mg, conditions.NotApplied(v1alpha1.ReasonRefused, message), xpv2.Creating())
+		ready = conditions.Explain(ready, message)
+		conditions.Set(mg, conditions.NotApplied(v1alpha1.ReasonRefused, message), ready)
 		return kind.Refuse(errors.New(message))
 	default:
 		conditions.Set(mg, conditions.Unknown(err))

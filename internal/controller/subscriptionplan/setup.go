@@ -30,6 +30,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -47,11 +48,6 @@ import (
 // Setup adds a controller for SubscriptionPlans.
 func Setup(mgr ctrl.Manager, o kind.Options) error { return newKind(mgr.GetClient()).Setup(mgr, o) }
 
-// SetupGated adds a controller for SubscriptionPlans once their CRD is there.
-func SetupGated(mgr ctrl.Manager, o kind.Options) error {
-	return newKind(mgr.GetClient()).SetupGated(mgr, o)
-}
-
 func newKind(kube client.Client) *kind.Kind[*v1alpha1.SubscriptionPlan] {
 	m := &memory{}
 	return &kind.Kind[*v1alpha1.SubscriptionPlan]{
@@ -61,6 +57,7 @@ func newKind(kube client.Client) *kind.Kind[*v1alpha1.SubscriptionPlan] {
 		Client: func(ctx context.Context, _ *v1alpha1.SubscriptionPlan, env kind.Environment) (managed.TypedExternalClient[*v1alpha1.SubscriptionPlan], error) {
 			return connect(ctx, env, m)
 		},
+		Needs: []schema.GroupVersionKind{v1alpha1.SubscriptionGroupVersionKind},
 		Holds: holds,
 		Guard: func(ctx context.Context, mg *v1alpha1.SubscriptionPlan, env kind.Environment) (bool, error) {
 			e, err := connect(ctx, env, m)
@@ -69,9 +66,9 @@ func newKind(kube client.Client) *kind.Kind[*v1alpha1.SubscriptionPlan] {
 			}
 			return e.guard(ctx, mg)
 		},
-		Forget: func(uid string) {
-			m.contests.Forget(types.UID(uid))
-			m.claims.ReleaseAll(types.UID(uid))
+		Forget: func(uid types.UID) {
+			m.contests.Forget(uid)
+			m.claims.ReleaseAll(uid)
 		},
 		Index: index,
 		Watch: func(b *builder.Builder) { watch(b, kube) },

@@ -22,6 +22,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 )
@@ -53,14 +54,10 @@ func observation(got *gateway.SubscriptionPlan, at target.Target, from v1alpha1.
 		Origin:             from,
 	}
 	if got.ExpiryTime != nil {
-		o.ExpiryTime = &metav1.Time{Time: *got.ExpiryTime}
+		o.ExpiryTime = conditions.Seconds(*got.ExpiryTime)
 	}
-	if !got.CreatedAt.IsZero() {
-		o.CreatedAt = &metav1.Time{Time: got.CreatedAt}
-	}
-	if !got.UpdatedAt.IsZero() {
-		o.UpdatedAt = &metav1.Time{Time: got.UpdatedAt}
-	}
+	o.CreatedAt = conditions.Seconds(got.CreatedAt)
+	o.UpdatedAt = conditions.Seconds(got.UpdatedAt)
 	return o
 }
 

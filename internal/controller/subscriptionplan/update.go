@@ -38,7 +38,7 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (m
 		return managed.ExternalUpdate{}, e.refuse(mg, v1alpha1.ReasonConflict, renameClash(mg.Spec.ForProvider.PlanName))
 	}
 	if err != nil {
-		return managed.ExternalUpdate{}, e.failed(mg, err)
+		return managed.ExternalUpdate{}, e.failed(mg, err, xpv2.Unavailable())
 	}
 	e.memory.contests.Wrote(mg.GetUID(), mg.GetGeneration(), f.answer.differs, e.now())
 	if f.verdict.action == take {

@@ -77,5 +77,11 @@ const lateAnswer = 30 * time.Second
 // TooLate is when a create that was not answered can no longer take effect. Until
 // then it proves nothing that there is no trace of it.
 func (t Target) TooLate(mg metav1.Object) time.Time {
-	return meta.GetExternalCreatePending(mg).Add(t.Timeout + lateAnswer)
+	return t.TooLateFor(meta.GetExternalCreatePending(mg))
+}
+
+// TooLateFor is when a create that is sent at the given time, and not answered, can
+// no longer take effect.
+func (t Target) TooLateFor(sent time.Time) time.Time {
+	return sent.Add(t.Timeout + lateAnswer)
 }
