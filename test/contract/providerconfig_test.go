@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -1011,7 +1012,7 @@ func TestDeleteWithoutConfig(t *testing.T) {
 // contract: C4, S32
 // case: A18, B9, W10
 func TestDeleteTogether(t *testing.T) {
-	for name, order := range map[string][]int{"ConfigLast": {0, 1, 2, 3, 4}, "ConfigFirst": {4, 3, 2, 1, 0}, "SecretsFirst": {3, 2, 4, 0, 1}} {
+	for name, order := range map[string][]int{"ConfigLast": {0, 1, 2, 3, 4}, "ConfigFirst": {4, 1, 0, 2, 3}, "Reverse": {4, 3, 2, 1, 0}, "SecretsFirst": {3, 2, 4, 0, 1}} {
 		t.Run(name, func(t *testing.T) {
 			in(t, emulator.InPlace, func(t *testing.T, w *world) {
 				p := w.plan("gold", "Gold")
@@ -1033,9 +1034,26 @@ func TestDeleteTogether(t *testing.T) {
 				if n := w.gw.Count(emulator.Match{Method: http.MethodDelete}); n > 12 {
 					t.Errorf("%d DELETEs", n)
 				}
+				// What is worth a warning is that the plan is in use for a moment, and that
+				// what is not being deleted yet lacks a Secret.
+				for _, e := range w.warnings() {
+					if !strings.Contains(e.Message, "in use by 1 subscription") && !(slices.Index(order, 0) > slices.Index(order, 3) && strings.Contains(e.Message, "does not exist")) {
+						t.Errorf("a warning: %s %s: %s: %s", e.InvolvedObject.Kind, e.InvolvedObject.Name, e.Reason, e.Message)
+					}
+				}
 			})
 		})
 	}
+}
+
+// warnings are the events of that type in the world's namespace.
+func (w *world) warnings() []corev1.Event {
+	w.t.Helper()
+	l := &corev1.EventList{}
+	if err := w.kube.List(w.t.Context(), l, client.InNamespace(w.ns)); err != nil {
+		w.t.Fatal(err)
+	}
+	return slices.DeleteFunc(l.Items, func(e corev1.Event) bool { return e.Type != corev1.EventTypeWarning })
 }
 
 // A namespace that is deleted as a whole, with configuration, credentials, tokens
