@@ -297,6 +297,39 @@ func TestMany(t *testing.T) {
 	})
 }
 
+// What is refused is held also while plan and API are referred to, and let go at
+// once when one of them changes.
+//
+// contract: A3, S14
+// case: F4
+func TestRefusedWithReferencesIsHeld(t *testing.T) {
+	in(t, emulator.InPlace, func(t *testing.T, w *world) {
+		plan, api := w.plan("gold", "Gold"), w.api("api", "Bronze")
+		w.create(plan, api, w.secret("one", map[string]string{"token": "token-of-one"}))
+		s := w.subscription("one", "", func(s *gatewayv1alpha1.Subscription) {
+			s.Spec.ForProvider.APIID = nil
+			s.Spec.ForProvider.APIIDRef = &gatewayv1alpha1.Reference{Name: "api"}
+			s.Spec.ForProvider.SubscriptionPlanIDRef = &gatewayv1alpha1.Reference{Name: "gold"}
+		})
+		w.create(s)
+		w.refused(s, gatewayv1alpha1.ReasonPlanMissing)
+		post := emulator.Match{Method: "POST", Kind: emulator.Subscriptions}
+		w.eventually("it was tried three times", func() error {
+			if n := w.gw.Count(post); n < 3 {
+				return fmt.Errorf("%d times", n)
+			}
+			return nil
+		})
+		before := w.gw.Count(post)
+		w.polled(externalName(plan), 10)
+		if n := w.gw.Count(post) - before; n > 1 {
+			t.Errorf("want it left alone for longer and longer, got %d more requests", n)
+		}
+		edit(w, api, func(a *gatewayv1alpha1.RestApi) { a.Spec.ForProvider.SubscriptionPlans = []gatewayv1alpha1.PlanName{"Bronze", "Gold"} })
+		w.ready(s)
+	})
+}
+
 // A gateway that refuses is not asked again and again.
 //
 // contract: A3, S14

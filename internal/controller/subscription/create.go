@@ -50,6 +50,12 @@ func (e *external) create(ctx context.Context, cr *v1alpha1.Subscription) error 
 			return e.conflict(cr)
 		}
 		e.learnFrom(e.recovered)
+		if e.gateway.Generation() == connection.GenerationUnknown {
+			// What is believed of its token depends on it.
+			if err := e.learnGeneration(ctx, e.recovered.ID); err != nil {
+				return err
+			}
+		}
 		e.hold(cr, e.recovered, e.attempted(cr), v1alpha1.OriginCreated, nil)
 		return nil
 	}

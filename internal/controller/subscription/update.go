@@ -82,7 +82,7 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 		}
 	}
 	if e.gateway.Generation() == connection.GenerationUnknown && t.value != "" {
-		if err := e.learnGeneration(ctx); err != nil {
+		if err := e.learnGeneration(ctx, e.baseline.ID); err != nil {
 			return err
 		}
 		if e.gateway.Generation() == connection.GenerationLegacy {
@@ -136,8 +136,8 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 // subscription. A token cannot be read back, so a gateway that accepts a new one
 // and does nothing would not be noticed. One that would change the plan refuses a
 // plan that cannot exist, and changes nothing; one that would not accepts it.
-func (e *external) learnGeneration(ctx context.Context) error {
-	_, err := e.gateway.UpdateSubscription(ctx, e.baseline.ID, gateway.SubscriptionUpdate{Plan: gateway.SetPlan("-")})
+func (e *external) learnGeneration(ctx context.Context, id string) error {
+	_, err := e.gateway.UpdateSubscription(ctx, id, gateway.SubscriptionUpdate{Plan: gateway.SetPlan("-")})
 	switch {
 	case err == nil:
 		e.gateway.Learn(connection.GenerationLegacy)
