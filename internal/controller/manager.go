@@ -250,7 +250,7 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 		Users:           &kind.Users{},
 		Writes:          writes,
 		Clock:           o.Clock,
-		IndexConfigs:    sync.OnceValue(func() error { return kind.IndexConfigs(context.Background(), mgr.GetFieldIndexer()) }),
+		IndexConfigs:    sync.OnceValue(func() error { return kind.IndexConfigs(ctx, mgr.GetFieldIndexer()) }),
 		Fail:            func(err error) { failures <- err },
 		Gateways: connection.NewPool(connection.Options{
 			Live:      mgr.GetAPIReader(),

@@ -325,7 +325,9 @@ func TestRefusedWithReferencesIsHeld(t *testing.T) {
 		if n := w.gw.Count(post) - before; n > 1 {
 			t.Errorf("want it left alone for longer and longer, got %d more requests", n)
 		}
-		edit(w, api, func(a *gatewayv1alpha1.RestApi) { a.Spec.ForProvider.SubscriptionPlans = []gatewayv1alpha1.PlanName{"Bronze", "Gold"} })
+		edit(w, api, func(a *gatewayv1alpha1.RestApi) {
+			a.Spec.ForProvider.SubscriptionPlans = []gatewayv1alpha1.PlanName{"Bronze", "Gold"}
+		})
 		w.ready(s)
 	})
 }

@@ -311,7 +311,7 @@ func (w *world) gone(objects ...client.Object) {
 			if kerrors.IsNotFound(err) {
 				return nil
 			}
-			return fmt.Errorf("it is there: %v, %v", err, conditionsOf(o))
+			return fmt.Errorf("it is there (%w): %v", err, conditionsOf(o))
 		})
 	}
 }

@@ -134,7 +134,7 @@ func TestAnnotations(t *testing.T) {
 	other := stored(t, s)
 	other.Annotations["new"] = "kept"
 	other.Spec.ForProvider.APIID = ptr("books")
-	if err := s.Client.Update(t.Context(), other); err != nil {
+	if err := s.Update(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
 
@@ -229,7 +229,7 @@ func TestFinalizer(t *testing.T) {
 	// A stale list must not drop what somebody else added.
 	other := stored(t, s)
 	other.Finalizers = append(other.Finalizers, "more")
-	if err := s.Client.Update(t.Context(), other); err != nil {
+	if err := s.Update(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.RemoveFinalizer(t.Context(), o); !kerrors.IsConflict(err) {

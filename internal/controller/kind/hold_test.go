@@ -156,7 +156,7 @@ func TestBackoff(t *testing.T) {
 }
 
 // All of it is used by many reconciles at once.
-func TestMemoriesAreSafe(t *testing.T) {
+func TestMemoriesAreSafe(*testing.T) {
 	h, b, n, w := &holds{}, &backoff{base: time.Second, most: time.Minute, factor: 2}, &names{}, &Writes{}
 	var wg sync.WaitGroup
 	for i := range 20 {

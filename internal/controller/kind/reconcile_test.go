@@ -115,7 +115,7 @@ func (b *bench) edit(change func(*gatewayv1alpha1.Subscription)) {
 	b.t.Helper()
 	o := stored(b.t, b.kube)
 	change(o)
-	if err := b.kube.Client.Update(b.t.Context(), o); err != nil {
+	if err := b.kube.Update(b.t.Context(), o); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -123,6 +123,9 @@ func (b *bench) edit(change func(*gatewayv1alpha1.Subscription)) {
 func about(got, want time.Duration, share float64) bool {
 	return float64(got) >= (1-share)*float64(want) && float64(got) <= (1+share)*float64(want) && got > 0
 }
+
+// requeue is how the runtime asks for another pass.
+var requeue = reconcile.Result{Requeue: true} //nolint:staticcheck,gochecknoglobals // The runtime still asks this way.
 
 // When a managed resource is looked at again depends on how its pass went.
 //
@@ -139,9 +142,9 @@ func TestNext(t *testing.T) {
 	}{
 		"Success":        {reason: "After success a poll interval later.", result: reconcile.Result{RequeueAfter: time.Minute}, want: []time.Duration{time.Minute, time.Minute}},
 		"Done":           {reason: "What is done for good is not looked at again.", want: []time.Duration{0}},
-		"Requeue":        {reason: "The runtime may ask for another pass at once, and again.", result: reconcile.Result{Requeue: true}, want: []time.Duration{10 * time.Millisecond, 40 * time.Millisecond, 160 * time.Millisecond}, share: 0.2},
-		"Failure":        {reason: "What fails for the moment is repeated.", noted: errors.New("down"), result: reconcile.Result{Requeue: true}, want: []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, share: 0.2},
-		"Refusal":        {reason: "What is refused for good is left alone.", noted: Refuse(errors.New("no")), result: reconcile.Result{Requeue: true}, want: []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, 60 * time.Second, 60 * time.Second}, share: 0.1},
+		"Requeue":        {reason: "The runtime may ask for another pass at once, and again.", result: requeue, want: []time.Duration{10 * time.Millisecond, 40 * time.Millisecond, 160 * time.Millisecond}, share: 0.2},
+		"Failure":        {reason: "What fails for the moment is repeated.", noted: errors.New("down"), result: requeue, want: []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, share: 0.2},
+		"Refusal":        {reason: "What is refused for good is left alone.", noted: Refuse(errors.New("no")), result: requeue, want: []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, 60 * time.Second, 60 * time.Second}, share: 0.1},
 		"DeletedRefusal": {reason: "Nothing that is being deleted is.", deleted: true, noted: Refuse(errors.New("no")), want: []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}, share: 0.2},
 		"After":          {reason: "Some failures say when.", noted: After(errors.New("soon"), 5*time.Second), want: []time.Duration{5 * time.Second, 5 * time.Second}, share: 0.1},
 		"Now":            {reason: "And if that is now, it is soon, and not never.", noted: After(errors.New("now"), 0), want: []time.Duration{time.Millisecond}, share: 10},
@@ -228,7 +231,7 @@ func TestHeld(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, subscription(func(o *gatewayv1alpha1.Subscription) { o.Finalizers = []string{managed.FinalizerName} }),
 				&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "tok", UID: "tok"}})
-			b.noted, b.result = Refuse(errors.New("no")), reconcile.Result{Requeue: true}
+			b.noted, b.result = Refuse(errors.New("no")), requeue
 			b.reconcile()
 			for range 3 {
 				if wait := b.reconcile(); wait <= 0 || wait > time.Second {
@@ -263,12 +266,12 @@ func (b *bench) secret(name, value string) {
 	b.t.Helper()
 	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
 	if err := b.kube.Get(b.t.Context(), client.ObjectKeyFromObject(s), s); err != nil {
-		if err := b.kube.Client.Create(b.t.Context(), s); err != nil {
+		if err := b.kube.Create(b.t.Context(), s); err != nil {
 			b.t.Fatal(err)
 		}
 	}
 	s.Data = map[string][]byte{"token": []byte(value)}
-	if err := b.kube.Client.Update(b.t.Context(), s); err != nil {
+	if err := b.kube.Update(b.t.Context(), s); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -280,7 +283,7 @@ func (b *bench) config(change func(*v1alpha1.ClusterProviderConfig)) {
 		b.t.Fatal(err)
 	}
 	change(c)
-	if err := b.kube.Client.Update(b.t.Context(), c); err != nil {
+	if err := b.kube.Update(b.t.Context(), c); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -312,7 +315,7 @@ func TestForget(t *testing.T) {
 	b.reconcile()
 	b.delete()
 	again := subscription(func(o *gatewayv1alpha1.Subscription) { o.UID = "again" })
-	if err := b.kube.Client.Create(t.Context(), again); err != nil {
+	if err := b.kube.Create(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
 	b.reconcile()

@@ -385,6 +385,9 @@ type update struct {
 	Contested bool
 }
 
+// Nothing tells whether there is nothing to be sent and nothing to complain about.
+func (u update) Nothing() bool { return u.Action == actionNone && u.Problem == nil }
+
 // planPatience is how long a restriction of access waits for a plan that is
 // about to be known, so that both can go out as one.
 const planPatience = 60 * time.Second

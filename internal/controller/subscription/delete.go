@@ -72,7 +72,7 @@ func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription
 		if err != nil {
 			return managed.ExternalObservation{}, err
 		}
-		if _, p := judgeImport(wish{}.held(b), got.ID, listed); p != nil {
+		if s, _ := judgeImport(wish{}.held(b), got.ID, listed); s == nil {
 			e.recorder.Event(cr, event.Warning("NotHeld", fmt.Errorf("the subscription %q at the gateway is not the one this object held; it is left alone", got.ID)))
 			return managed.ExternalObservation{}, nil
 		}

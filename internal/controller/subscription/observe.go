@@ -160,43 +160,43 @@ func (e *external) observeAbsent(ctx context.Context, cr *v1alpha1.Subscription)
 	if err := e.takeTurn(ctx, cr); err != nil {
 		return managed.ExternalObservation{}, err
 	}
-	o, err := e.observeReadiness(ctx, cr)
+	err := e.makeReady(ctx, cr)
 	if err != nil && !mine {
 		// What cannot be sent now keeps nobody waiting.
 		e.turns.end(cr.GetUID())
 	}
-	return o, err
+	return managed.ExternalObservation{}, err
 }
 
-// observeReadiness checks that all a create needs is there, and records what will
-// be asked.
-func (e *external) observeReadiness(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
+// makeReady checks that all a create needs is there, and records what will be
+// asked.
+func (e *external) makeReady(ctx context.Context, cr *v1alpha1.Subscription) error {
 	var err error
 	if e.tokenNow, err = e.token(ctx, cr, false); err != nil {
-		return managed.ExternalObservation{}, err
+		return err
 	}
 	switch {
 	case e.tokenNow.problem != nil:
-		return managed.ExternalObservation{}, e.tokenNow.problem
+		return e.tokenNow.problem
 	case e.tokenNow.state == tokenUnmanaged:
-		return managed.ExternalObservation{}, problemf(v1alpha1.ReasonTokenSecretMissing, "a subscription needs a token: name a Secret in spec.forProvider.subscriptionTokenSecretRef, or a Secret to write a generated one to in spec.writeConnectionSecretToRef")
+		return problemf(v1alpha1.ReasonTokenSecretMissing, "a subscription needs a token: name a Secret in spec.forProvider.subscriptionTokenSecretRef, or a Secret to write a generated one to in spec.writeConnectionSecretToRef")
 	}
 	if err := e.publishBeforeCreate(ctx, cr); err != nil {
-		return managed.ExternalObservation{}, err
+		return err
 	}
 
 	id, preset, p := askedID(cr, e.baseline)
 	if p != nil {
-		return managed.ExternalObservation{}, p
+		return p
 	}
 	a, err := e.prepare(ctx, cr, id, preset)
 	if err != nil {
-		return managed.ExternalObservation{}, err
+		return err
 	}
 	record.WriteAttempt(cr, a)
 	remember(cr, e.tokenNow.version)
 	e.attempt = &a
-	return managed.ExternalObservation{}, nil
+	return nil
 }
 
 // publishBeforeCreate stores a generated token, so that it cannot be lost once the
@@ -341,7 +341,7 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 	}
 	conditions.Set(cr, inForce)
 
-	if e.update.Action != actionNone || e.update.Problem != nil {
+	if !e.update.Nothing() {
 		return managed.ExternalObservation{ResourceExists: true, Diff: strings.Join(e.differences(), ", ")}, nil
 	}
 	if err := e.publishDeployed(ctx, cr, e.baseline.Fields[fieldAPIID], got.ID, &e.tokenNow); err != nil {

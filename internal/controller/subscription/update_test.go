@@ -454,12 +454,12 @@ func TestForeignWrites(t *testing.T) {
 	}
 	puts(1, "while somebody keeps writing")
 	w.edit("s", status(v1alpha1.SubscriptionRevoked))
-	cr, _ := w.pass("s")
+	_, _ = w.pass("s")
 	puts(2, "when access is taken away")
 	if got := w.only().Status; got != "REVOKED" {
 		t.Errorf("the revocation is delayed: %s", got)
 	}
-	cr, _ = w.pass("s")
+	cr, _ := w.pass("s")
 	if c := cr.GetCondition(v1alpha1.TypeContested); c.Status == corev1.ConditionTrue {
 		t.Error("Contested although nobody writes any more")
 	}

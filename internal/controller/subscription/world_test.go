@@ -27,7 +27,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
@@ -802,7 +801,5 @@ func attemptOf(t *testing.T, cr *v1alpha1.Subscription) *record.Attempt {
 	}
 	return a
 }
-
-var errDown = errors.New("down")
 
 func clientKey(name string) client.ObjectKey { return client.ObjectKey{Namespace: team, Name: name} }
