@@ -52,7 +52,7 @@ type options struct {
 	MetricsBindAddress       string        `help:"Where metrics are served; 0 serves none." default:":8080" env:"METRICS_BIND_ADDRESS"`
 	HealthProbeBindAddress   string        `help:"Where /healthz and /readyz are served; 0 serves neither." default:":8081" env:"HEALTH_PROBE_BIND_ADDRESS"`
 	Debug                    bool          `help:"Log what is done in detail." env:"DEBUG"`
-	EnableManagementPolicies bool          `help:"Let spec.managementPolicies take effect (default: they do)." default:"true" negatable:"" env:"ENABLE_MANAGEMENT_POLICIES"`
+	EnableManagementPolicies bool          `help:"Let spec.managementPolicies take effect, which they do unless this is turned off." default:"true" negatable:"" env:"ENABLE_MANAGEMENT_POLICIES"`
 	EnableChangelogs         bool          `help:"Send every change at a gateway to the change log service." env:"ENABLE_CHANGELOGS"`
 	ChangelogsSocketPath     string        `help:"Socket of the change log service." default:"/var/run/changelogs/changelogs.sock" env:"CHANGELOGS_SOCKET_PATH"`
 

@@ -259,11 +259,13 @@ type SubscriptionSpec struct {
 
 	// AdoptionPolicy says what happens when the gateway refuses to create the
 	// subscription since one with this ID or token exists. IfUnique, the default,
-	// adopts the one with the asked-for ID, or the only one the application has on
-	// the API and that accepts the token. IfProven asks for more proof where a
-	// legacy gateway cannot give it. Never adopts nothing; use it where several
-	// clusters share a gateway. What this object itself created and lost sight of
-	// is always found again. It has no effect once the subscription is held.
+	// adopts the one with the asked-for ID, or else the only one the application has
+	// on the API; an in-place gateway must then also accept the token for it, which
+	// proves that it is the same. IfProven does not take the latter on a legacy
+	// gateway, which gives no such proof, unless it is the only one on the API at
+	// all. Never adopts nothing; use it where several clusters share a gateway. What
+	// this object itself created and lost sight of is always found again. It has no
+	// effect once the subscription is held.
 	// +optional
 	// +kubebuilder:default=IfUnique
 	AdoptionPolicy SubscriptionAdoptionPolicy `json:"adoptionPolicy,omitempty"`

@@ -104,7 +104,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	cause := r.probe(ctx, ref)
 	health, _ := r.gateways.Health(ref)
 	pc.SetGatewayStatus(gatewayStatus(known(pc), health))
-	pc.SetConditions(conditions(pc.GetGeneration(), health, cause)...)
+	pc.SetConditions(kept(pc, conditions(pc.GetGeneration(), health, cause))...)
 	if err := r.client.Status().Update(ctx, pc); err != nil {
 		return failed(errors.Wrap(err, "cannot update the status of the provider config"))
 	}
@@ -206,6 +206,16 @@ func conditions(generation int64, h connection.Health, cause error) []xpv2.Condi
 		of(v1alpha1.TypeAuthorized, h.Authorized),
 		of(v1alpha1.TypeWritable, h.Writable),
 	}
+}
+
+// kept are conditions of which those that know nothing leave what is there, if it
+// is about the configuration as it is now. It was found out before a restart, or by
+// another process that looks after the same ClusterProviderConfig.
+func kept(pc config, cs []xpv2.Condition) []xpv2.Condition {
+	return slices.DeleteFunc(cs, func(c xpv2.Condition) bool {
+		was := pc.GetCondition(c.Type)
+		return c.Status == corev1.ConditionUnknown && c.Message == "" && was.Status != corev1.ConditionUnknown && was.ObservedGeneration == pc.GetGeneration()
+	})
 }
 
 // usable tells whether a gateway can be used, and if not why: what is known to be

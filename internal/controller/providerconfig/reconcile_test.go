@@ -25,6 +25,7 @@ import (
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -81,6 +82,34 @@ func TestConditions(t *testing.T) {
 			tc.want.Type, tc.want.ObservedGeneration = xpv2.TypeReady, 7
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// What is not known in this process leaves what was found out before.
+//
+// contract: C3, A10
+func TestKept(t *testing.T) {
+	is := func(status string, generation int64, message string) xpv2.Condition {
+		return xpv2.Condition{Type: v1alpha1.TypeWritable, Status: corev1.ConditionStatus(status), Message: message, ObservedGeneration: generation}
+	}
+	for name, tc := range map[string]struct {
+		was, is xpv2.Condition
+		kept    bool
+	}{
+		"Unknown":            {is("True", 2, ""), is("Unknown", 2, ""), true},
+		"UnknownWas":         {is("Unknown", 2, ""), is("Unknown", 2, ""), false},
+		"ExplainedUnknown":   {is("True", 2, ""), is("Unknown", 2, "no credentials"), false},
+		"Known":              {is("True", 2, ""), is("False", 2, "read-only"), false},
+		"OfAnotherEndpoint":  {is("True", 1, ""), is("Unknown", 2, ""), false},
+		"NothingThereBefore": {xpv2.Condition{Type: v1alpha1.TypeReachable, Status: "True", ObservedGeneration: 2}, is("Unknown", 2, ""), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pc := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
+			pc.SetConditions(tc.was)
+			if got := len(kept(pc, []xpv2.Condition{tc.is})) == 0; got != tc.kept {
+				t.Errorf("kept: %t, want %t", got, tc.kept)
 			}
 		})
 	}

@@ -141,7 +141,7 @@ func judgeImport(w wish, id string, listed []gateway.Subscription) (*gateway.Sub
 		return &listed[i], nil
 	}
 	return nil, problemf(v1alpha1.ReasonImmutableField,
-		"API %q has no subscription %q that fits spec.forProvider: apiId, applicationId, and externalRefId and the billing IDs where they are given, must be those of the subscription that the annotation crossplane.io/external-name names; correct them or the annotation", w.APIID, id)
+		"API %q has no subscription %q that fits spec.forProvider; these must be those of the subscription that the annotation crossplane.io/external-name names: apiId, applicationId, and where given externalRefId, billingCustomerId and billingSubscriptionId", w.APIID, id)
 }
 
 // describes tells whether a wish describes a subscription on its API in all that
@@ -300,7 +300,8 @@ type tokenCase struct {
 	// Missing is true if the Secret holds no token.
 	Missing bool
 
-	// Known is true if it is known that a token was applied at all.
+	// Known is true if a token was applied here, be it with a create: that of an
+	// import is its owner's.
 	Known bool
 
 	// Comparable is true if this process applied a token, and Equal if it was this.
@@ -469,6 +470,18 @@ func differs(w wish, s gateway.Subscription) []string {
 		d = append(d, fieldSubscriptionPlanID)
 	}
 	return d
+}
+
+// judgeAnswer tells what an update did not change although the gateway accepted it.
+func judgeAnswer(g connection.Generation, planKept, tokenChanges bool) *problem {
+	legacy := g == connection.GenerationLegacy
+	switch {
+	case legacy && (planKept || tokenChanges):
+		return legacyProblem(planKept, tokenChanges)
+	case planKept:
+		return problemf(v1alpha1.ReasonRefused, "the gateway accepted another subscriptionPlanId and kept the one it had")
+	}
+	return nil
 }
 
 func legacyProblem(plan, token bool) *problem {

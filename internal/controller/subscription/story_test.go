@@ -84,6 +84,10 @@ func tell(t *testing.T, rt *rapid.T, g emulator.Generation) {
 		if n == "a" && rapid.Bool().Draw(rt, "externalRefId") {
 			externalRef("wanted")(cr)
 		}
+		if rapid.Bool().Draw(rt, "generated") {
+			cr.Spec.ForProvider.SubscriptionTokenSecretRef = nil
+			writesTo(fmt.Sprintf("conn-%s-%d", n, born))(cr)
+		}
 		w.add(cr)
 	}
 	for _, n := range names {
@@ -100,6 +104,19 @@ func tell(t *testing.T, rt *rapid.T, g emulator.Generation) {
 		if w.stored(n) != nil {
 			_, _ = w.pass(n)
 		}
+	}
+	// tokenOf is the token an object is to have, as far as it is made yet.
+	tokenOf := func(n string) string {
+		name, key, _ := source(w.stored(n))
+		s := w.secret(name)
+		if s == nil {
+			return ""
+		}
+		token := string(s.Data[key])
+		if token != "" && !slices.Contains(tokens, token) {
+			tokens = append(tokens, token)
+		}
+		return token
 	}
 	ours := func() []string {
 		var ids []string
@@ -138,12 +155,12 @@ func tell(t *testing.T, rt *rapid.T, g emulator.Generation) {
 		},
 		"create is not answered": func(rt *rapid.T) {
 			n := name.Draw(rt, "name")
-			token, posts := string(w.secret("tok-" + n).Data["token"]), w.count(http.MethodPost)
+			posts := w.count(http.MethodPost)
 			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost, Kind: emulator.Subscriptions}, emulator.Cut()))
 			pass(n)
 			w.ClearFaults()
 			if a := attemptOf(t, w.stored(n)); w.count(http.MethodPost) > posts && a != nil {
-				fields := map[string]any{"externalRefId": a.AskedID, "apiId": a.APIID, "applicationId": a.ApplicationID, "subscriptionToken": token}
+				fields := map[string]any{"externalRefId": a.AskedID, "apiId": a.APIID, "applicationId": a.ApplicationID, "subscriptionToken": tokenOf(n)}
 				if a.PlanID != "" {
 					fields["subscriptionPlanId"] = a.PlanID
 				}
@@ -174,9 +191,19 @@ func tell(t *testing.T, rt *rapid.T, g emulator.Generation) {
 		},
 		"rotate": func(rt *rapid.T) {
 			n := name.Draw(rt, "name")
+			if _, _, generated := source(w.stored(n)); generated {
+				w.edit(n, annotated(v1alpha1.AnnotationRotateToken, fmt.Sprint(len(tokens), w.stored(n).GetResourceVersion())))
+				return
+			}
 			token := fmt.Sprintf("%s%d-token", n, len(tokens))
 			tokens = append(tokens, token)
 			w.setToken("tok-"+n, token)
+		},
+		"lose the Secret": func(rt *rapid.T) {
+			name, _, generated := source(w.stored(name.Draw(rt, "name")))
+			if s := w.secret(name); generated && s != nil && g == emulator.InPlace {
+				w.deleteSecret(name)
+			}
 		},
 		"plan": func(rt *rapid.T) {
 			id := rapid.SampledFrom([]string{"", gold, silver}).Draw(rt, "plan")
@@ -261,6 +288,9 @@ func tell(t *testing.T, rt *rapid.T, g emulator.Generation) {
 			if ids := ours(); len(ids) > len(names) {
 				rt.Fatalf("%d objects have %d subscriptions: %v", len(names), len(ids), ids)
 			}
+			for _, n := range names {
+				_ = tokenOf(n)
+			}
 			w.silent(tokens...)
 		},
 	})
@@ -301,7 +331,7 @@ func tell(t *testing.T, rt *rapid.T, g emulator.Generation) {
 		if want := value(cr.Spec.ForProvider.SubscriptionPlanID); got.SubscriptionPlanID != want {
 			rt.Fatalf("the plan of %s is %q, want %q", n, got.SubscriptionPlanID, want)
 		}
-		if !w.HoldsToken(b.ID, string(w.secret("tok-" + n).Data["token"])) {
+		if !w.HoldsToken(b.ID, tokenOf(n)) {
 			rt.Fatalf("the token of %s is another one", n)
 		}
 		if c := cr.GetCondition(xpv2.TypeReady); c.Status != corev1.ConditionTrue {

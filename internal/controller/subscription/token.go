@@ -132,7 +132,7 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 	state, rotate := judgeToken(tokenCase{
 		Deployed: deployed, Generated: generated, RotationAsked: rotate,
 		Missing:    t.problem != nil,
-		Known:      known != nil,
+		Known:      known != nil || e.baseline != nil && !leavesStatus(e.baseline),
 		Comparable: e.memory.token != nil,
 		Equal:      t.problem == nil && hmac.Equal(e.memory.token, e.memories.mac(t.value)),
 	})

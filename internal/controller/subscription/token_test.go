@@ -520,3 +520,24 @@ func TestRotationDoesNotLoop(t *testing.T) {
 		t.Error("the token in the Secret does not work")
 	}
 }
+
+// A generated token that is lost before it is known that its create took effect is
+// replaced: only that of an import is somebody else's.
+//
+// contract: S11, S27
+func TestConnectionSecretLostBeforeAnswer(t *testing.T) {
+	w := newWorld(t, emulator.InPlace, subscription("s", generated))
+	w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+	if _, err := w.pass("s"); err == nil {
+		t.Fatal("no error")
+	}
+	w.deleteSecret("conn")
+	w.wait(time.Second)
+	cr := w.settle("s")
+	inForce(t, cr)
+	tokenInForceIs(t, cr, corev1.ConditionTrue)
+	if s := w.secret("conn"); s == nil || !w.LetThrough("books", string(s.Data["token"])) {
+		t.Error("the Secret does not hold a token that works")
+	}
+	w.only()
+}

@@ -114,18 +114,20 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 		e.recorder.Event(cr, event.Normal("Rewritten", "Somebody else wrote this subscription at the gateway; it was written again"))
 	}
 
-	planKept := answer.SubscriptionPlanID != e.wish.Plan.ID
-	tokenKept := t.state == tokenChanged
-	if e.gateway.Generation() == connection.GenerationLegacy && (planKept || tokenKept) || planKept {
-		e.memory.sentToLegacy = legacyKey
-		e.reportWritten(ctx, cr, answer)
-		return legacyProblem(planKept, tokenKept && e.gateway.Generation() == connection.GenerationLegacy)
-	}
 	e.reportWritten(ctx, cr, answer)
+	planKept := answer.SubscriptionPlanID != e.wish.Plan.ID
+	if planKept && e.gateway.Generation() == connection.GenerationUnknown {
+		// It accepted the change and did nothing.
+		e.gateway.Learn(connection.GenerationLegacy)
+	}
 	if e.gateway.Generation() != connection.GenerationLegacy {
 		if err := e.applied(ctx, cr, t); err != nil {
 			return err
 		}
+	}
+	if p := judgeAnswer(e.gateway.Generation(), planKept, t.state == tokenChanged); p != nil {
+		e.memory.sentToLegacy = legacyKey
+		return p
 	}
 	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeContested)
 	conditions.Set(cr, conditions.Applied(""), xpv2.Available())
