@@ -17,6 +17,7 @@ limitations under the License.
 package contract
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -155,7 +156,7 @@ func newAuthorizationServer(t *testing.T) *authorizationServer {
 			r.PostForm.Get("grant_type") != "client_credentials" || r.PostForm.Get("scope") != "one two" {
 			s.refused.Add(1)
 			w.WriteHeader(http.StatusUnauthorized)
-			_, _ = fmt.Fprintf(w, `{"error":"invalid_client","error_description":"not %s"}`, secret)
+			_ = json.NewEncoder(w).Encode(map[string]string{"error": "invalid_client", "error_description": "not " + secret})
 			return
 		}
 		_, _ = fmt.Fprintf(w, `{"access_token":"access-%d","token_type":"Bearer","expires_in":3600}`, s.tokens.Add(1))
@@ -507,7 +508,7 @@ func (w *world) credentials(password string) {
 //
 // contract: C2, A6
 func TestConfigMissing(t *testing.T) {
-	in(t, emulator.InPlace, func(t *testing.T, w *world) {
+	in(t, emulator.InPlace, func(_ *testing.T, w *world) {
 		w.gw.AddAPI("api")
 		s := w.asked("one", through("later"))
 		w.says(s, xpv2.TypeSynced, corev1.ConditionFalse, fmt.Sprintf("ProviderConfig %q", w.ns+"/later"), "does not exist", "spec.providerConfigRef")
@@ -611,7 +612,7 @@ func TestHealth(t *testing.T) {
 //
 // contract: C3, S34
 func TestImmutableGateway(t *testing.T) {
-	in(t, emulator.InPlace, func(t *testing.T, w *world) {
+	in(t, emulator.InPlace, func(_ *testing.T, w *world) {
 		w.gw.AddAPI("api")
 		w.gw.AddSubscription(emulator.Subscription{ID: "there", APIHandle: "api", ApplicationID: "app-one"}, "secret")
 		w.gw.SetImmutable(true)
@@ -1084,10 +1085,80 @@ func TestDeleteNamespace(t *testing.T) {
 			if kerrors.IsNotFound(err) {
 				return nil
 			}
-			return fmt.Errorf("it is there: %v, %+v", err, ns.Status)
+			if err != nil {
+				return err
+			}
+			return fmt.Errorf("it is there: %+v", ns.Status)
 		})
 		if n := len(w.gw.Subscriptions()) + len(w.gw.Plans()); n != 0 || len(w.gw.APIs()) != 1 || w.gw.APIs()[0].Handle != byHand.Handle {
 			t.Errorf("left behind: %+v, %+v, %+v", w.gw.Subscriptions(), w.gw.Plans(), w.gw.APIs())
+		}
+	})
+}
+
+// A namespace that was deleted while no provider ran keeps what is at the gateway
+// until somebody decides: its credentials are gone, and cannot be put back. To give
+// up what is at the gateway is one way out; another configuration is another.
+//
+// contract: C4, S32
+// case: E2, A18
+func TestDeleteNamespaceWithoutProvider(t *testing.T) {
+	in(t, emulator.InPlace, func(t *testing.T, w *world) {
+		given, moved := w.subscribed("given"), w.subscribed("moved")
+		c := w.itsConfig()
+		w.usable(c)
+		w.stop()
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}
+		credentials := w.secret("gateway", nil)
+		w.delete(ns)
+		w.gone(credentials)
+		w.start(w.ns)
+		for _, s := range []*gatewayv1alpha1.Subscription{given, moved} {
+			w.says(s, xpv2.TypeSynced, corev1.ConditionFalse, fmt.Sprintf("Secret %q does not exist", w.ns+"/gateway"), "removing Delete from spec.managementPolicies")
+		}
+		w.says(c, xpv2.TypeReady, corev1.ConditionFalse, "2 managed resources still refer")
+		edit(w, given, func(s *gatewayv1alpha1.Subscription) {
+			s.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate, xpv2.ManagementActionLateInitialize}
+		})
+		w.gone(given)
+		other := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "contract-other-"}}
+		w.create(other)
+		elsewhere := *w
+		elsewhere.ns = other.GetName()
+		cluster := elsewhere.clusterConfig(w.ns, nil)
+		w.create(elsewhere.secret("gateway", map[string]string{"password": password}), cluster)
+		edit(w, moved, throughCluster(w.ns))
+		w.gone(moved, c, ns)
+		if at := w.only(); at.ID != externalName(given) {
+			t.Errorf("want only what was given up, got %+v", at)
+		}
+		w.delete(cluster)
+		w.gone(cluster)
+	})
+}
+
+// What never got to a gateway goes without one.
+//
+// contract: S32
+// case: E1, E4
+func TestDeleteWhatNeverWas(t *testing.T) {
+	in(t, emulator.InPlace, func(t *testing.T, w *world) {
+		w.gw.SetUsers([]emulator.User{{Name: "somebody", Password: "else"}}, nil)
+		a, p := w.api("books"), w.plan("gold", "Gold")
+		w.create(a, p)
+		s := w.asked("one")
+		all := []resource.Managed{s, a, p}
+		for _, o := range all {
+			w.says(o, xpv2.TypeSynced, corev1.ConditionFalse, "the credentials were not accepted")
+		}
+		for _, o := range all {
+			w.delete(o)
+		}
+		for _, o := range all {
+			w.gone(o)
+		}
+		if n := len(w.gw.APIs()) + len(w.gw.Plans()) + len(w.gw.Subscriptions()); n != 0 {
+			t.Errorf("%d at the gateway", n)
 		}
 	})
 }

@@ -141,7 +141,7 @@ func spellings(v string) []string {
 		}
 	}
 	lower := hex.EncodeToString(sum[:])
-	return append(out, lower, strings.ToUpper(lower), fmt.Sprint(sum[:]))
+	return append(out, lower, strings.ToUpper(lower))
 }
 
 // look everywhere: in all objects but the data of Secrets, in the logs, and in the
