@@ -374,12 +374,22 @@ func TestDeleteWhileGatewayChanged(t *testing.T) {
 		w.ready(all...)
 		other := w.gateway(emulator.Options{Generation: emulator.InPlace}, emulator.Listen{})
 		other.AddAPI("api")
+		// Strangers that have the same names there.
+		shared, sharedAPI := w.subscribed("shared"), w.api("shared")
+		w.create(sharedAPI)
+		w.ready(sharedAPI)
+		other.AddAPI("shared")
+		stranger, _ := other.AddSubscription(emulator.Subscription{ID: externalName(shared), APIHandle: "api", ApplicationID: "somebody"}, "secret")
 		c := w.itsConfig()
 		edit(w, c, func(c *v1alpha1.ProviderConfig) { c.Spec.Endpoint = other.URL() })
 		for _, o := range all {
 			w.refused(o, gatewayv1alpha1.ReasonGatewayChanged)
 			w.delete(o)
 		}
+		w.kept(shared)
+		w.kept(sharedAPI)
+		w.delete(shared, sharedAPI)
+		all = append(all, shared, sharedAPI)
 		for _, o := range all {
 			w.says(o, xpv2.TypeSynced, corev1.ConditionFalse, "apiplatform.crossplane.io/accept-gateway")
 		}
@@ -388,9 +398,12 @@ func TestDeleteWhileGatewayChanged(t *testing.T) {
 		})
 		w.gone(given)
 		edit(w, c, func(c *v1alpha1.ProviderConfig) { c.Spec.Endpoint = w.gw.URL() })
-		w.gone(s, p, a)
+		w.gone(s, p, a, shared, sharedAPI)
 		if at := w.only(); at.ID != externalName(given) || len(w.gw.Plans()) != 0 || len(w.gw.APIs()) != 1 {
 			t.Errorf("left behind: %+v, %+v, %+v", at, w.gw.Plans(), w.gw.APIs())
+		}
+		if is, _ := other.Subscription(stranger.ID); is != stranger || len(other.APIs()) != 2 {
+			t.Errorf("a stranger's was changed: %+v", is)
 		}
 		if n := other.Count(emulator.Match{Writes: true}); n != 0 {
 			t.Errorf("%d writes at the other gateway", n)

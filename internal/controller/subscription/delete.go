@@ -73,6 +73,10 @@ func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription
 			return managed.ExternalObservation{}, err
 		}
 		if s, _ := judgeImport(wish{}.held(b), got.ID, listed); s == nil {
+			// Another gateway may well have another one under this ID.
+			if p := judgeAbsence(b, e.at); p != nil {
+				return managed.ExternalObservation{}, p
+			}
 			e.recorder.Event(cr, event.Warning("NotHeld", fmt.Errorf("the subscription %q at the gateway is not the one this object held; it is left alone", got.ID)))
 			return managed.ExternalObservation{}, nil
 		}
