@@ -304,6 +304,12 @@ func TestGatewayChanged(t *testing.T) {
 		cr, err := w.pass("s")
 		refused(t, cr, err, v1alpha1.ReasonImmutableField)
 		w.remove("s")
+		if cr, err := w.pass("s"); cr == nil || err == nil {
+			t.Errorf("it was deleted although the gateway that holds it was not asked: %v", err)
+		}
+		w.config(func(c *configv1alpha1.ClusterProviderConfig) {
+			meta.AddAnnotations(c, map[string]string{configv1alpha1.AnnotationAcceptGateway: other.Endpoint()})
+		})
 		w.gone("s")
 		if n := len(other.Subscriptions()); n != 1 || other.Writes() != 0 {
 			t.Errorf("a stranger's subscription at another gateway: %d left, %d writes", n, other.Writes())
