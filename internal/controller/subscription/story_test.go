@@ -72,7 +72,8 @@ func tell(t *testing.T, rt *rapid.T, g emulator.Generation) {
 	defer w.Close()
 	gold, silver := w.addPlan("Gold").ID, w.addPlan("Silver").ID
 	tokens := []string{"a0-token-of-a", "b0-token-of-b"}
-	if rapid.Bool().Draw(rt, "declared") {
+	declared := rapid.Bool().Draw(rt, "declared")
+	if declared {
 		w.declareReal(g)
 	}
 	policy := rapid.SampledFrom([]v1alpha1.SubscriptionAdoptionPolicy{v1alpha1.SubscriptionAdoptIfUnique, v1alpha1.SubscriptionAdoptIfProven, v1alpha1.SubscriptionAdoptNever})
@@ -275,9 +276,13 @@ func tell(t *testing.T, rt *rapid.T, g emulator.Generation) {
 			}
 			create(rt, n)
 		},
-		"stranger comes": func(*rapid.T) {
-			token := fmt.Sprintf("stranger %d", len(strangers))
-			meddle(token, byHandLike(token, "stranger", ""))
+		"stranger comes": func(rt *rapid.T) {
+			token, application := fmt.Sprintf("stranger %d", len(strangers)), "stranger"
+			if g == emulator.InPlace && declared {
+				// There also what belongs to the application is not taken without proof.
+				application = rapid.SampledFrom([]string{"stranger", "app"}).Draw(rt, "application")
+			}
+			meddle(token, byHandLike(token, application, ""))
 		},
 		"": func(rt *rapid.T) {
 			for _, s := range strangers {

@@ -115,6 +115,10 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 		return token{state: tokenUnmanaged}, nil
 	}
 	known := remembered(cr)
+	if deployed && e.attemptOpen() {
+		// Which of several creates took effect is not known, nor what it carried.
+		known = cr.Status.AtProvider.Token
+	}
 	rotate := generated && rotationAsked(cr)
 
 	seen, err := e.secretMetadata(ctx, cr.GetNamespace(), name)

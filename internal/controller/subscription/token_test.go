@@ -541,3 +541,30 @@ func TestConnectionSecretLostBeforeAnswer(t *testing.T) {
 	}
 	w.only()
 }
+
+// Of two re-creations that were not answered the first one may be what took
+// effect, also where no token was ever applied by an update.
+//
+// contract: S11, S26, S30
+func TestTwoLostRecreations(t *testing.T) {
+	w := newWorld(t, emulator.InPlace, tokenSecret("tok", secretToken), subscription("s", application("app")))
+	w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+	_, _ = w.pass("s")
+	// An illegal edit keeps updates of the token away.
+	w.edit("s", application("other"))
+	_, _ = w.pass("s")
+	_, _ = w.pass("s")
+	w.deleteByHand(w.held())
+	w.Inject(emulator.FailNext(2, emulator.Match{Method: http.MethodPost}, emulator.Cut()))
+	_, _ = w.pass("s")
+	w.setToken("tok", otherToken)
+	w.wait(time.Second)
+	_, _ = w.pass("s")
+	w.byHand(byHandLike(secretToken, "app", "uid-s"))
+	w.edit("s", application("app"))
+	w.wait(2 * time.Minute)
+	inForce(t, w.settle("s"))
+	if w.only(); !w.HoldsToken("uid-s", otherToken) {
+		t.Error("the old token is in force, and the new one is said to be")
+	}
+}
