@@ -414,7 +414,7 @@ func TestDeleteWhileGatewayChanged(t *testing.T) {
 // However many managed resources are idle, nothing is written: neither at the
 // gateway nor, of whatever kind, at the API server.
 //
-// contract: A10
+// contract: A10, C3
 // case: F12
 func TestManyIdle(t *testing.T) {
 	in(t, emulator.InPlace, func(t *testing.T, w *world) {
@@ -436,9 +436,14 @@ func TestManyIdle(t *testing.T) {
 		first, last := externalName(all[0]), externalName(all[99])
 		w.polled(first, 2)
 		w.polled(last, 2)
-		writes, versions := w.writes(), w.versions()
+		probes := emulator.Match{Kind: emulator.RestAPIs, Lists: true}
+		writes, versions, probed := w.writes(), w.versions(), w.gw.Count(probes)
 		w.polled(first, 10)
 		w.polled(last, 10)
+		// What managed resources ask tells enough about the gateway.
+		if n := w.gw.Count(probes) - probed; n != 0 {
+			t.Errorf("%d probes beside the polls", n)
+		}
 		if n := w.writes(); n != writes {
 			t.Errorf("%d writes at the gateway", n-writes)
 		}
