@@ -200,8 +200,9 @@ func TestRestApiRefused(t *testing.T) {
 	w.gw.DeleteAPI("books")
 	edit(w, a, func(a *gatewayv1alpha1.RestApi) { a.Spec.ForProvider.Policies = nil })
 	w.ready(a)
-	if n := w.gw.Count(apiRequests(http.MethodPost)); n != posts+1 {
-		t.Errorf("%d POSTs, want %d", n, posts+1)
+	// One, and another if it was found gone before it was cured.
+	if n := w.gw.Count(apiRequests(http.MethodPost)) - posts; n < 1 || n > 2 {
+		t.Errorf("%d more POSTs, want 1 or 2", n)
 	}
 }
 
