@@ -518,6 +518,7 @@ func (w *world) pass(name string) (*v1alpha1.Subscription, error) {
 	if c.err != nil {
 		w.failures = append(w.failures, c.err.Error())
 	}
+	w.creating = false
 	after := w.stored(name)
 	if after == nil && before != nil {
 		w.controller.memories.forget(string(before.GetUID()))
