@@ -220,7 +220,8 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 		changeLogs = &controller.ChangeLogOptions{ChangeLogger: o.ChangeLogger}
 	}
 
-	failures := make(chan error)
+	// One failure is enough to end; the others need nobody to listen.
+	failures := make(chan error, 1)
 	if err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
@@ -251,7 +252,12 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 		Writes:          writes,
 		Clock:           o.Clock,
 		IndexConfigs:    sync.OnceValue(func() error { return kind.IndexConfigs(ctx, mgr.GetFieldIndexer()) }),
-		Fail:            func(err error) { failures <- err },
+		Fail: func(err error) {
+			select {
+			case failures <- err:
+			default:
+			}
+		},
 		Gateways: connection.NewPool(connection.Options{
 			Live:      mgr.GetAPIReader(),
 			Cache:     mgr.GetClient(),

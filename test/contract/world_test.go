@@ -19,6 +19,8 @@ package contract
 import (
 	"context"
 	"fmt"
+	"os"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +50,8 @@ const (
 	poll = 300 * time.Millisecond
 	// patience is how long a test waits for what must come true.
 	patience = 60 * time.Second
+	// stopPatience is how long a provider may take to end.
+	stopPatience = 20 * time.Second
 
 	user, password = "admin", "correct horse battery staple"
 )
@@ -169,6 +173,11 @@ func (w *world) start(namespaces ...string) {
 	}()
 	w.stop = func() {
 		cancel()
+		late := time.AfterFunc(stopPatience, func() {
+			w.t.Errorf("the provider has not ended after %s", stopPatience)
+			_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
+		})
+		defer late.Stop()
 		<-done
 	}
 }
