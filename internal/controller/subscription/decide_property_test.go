@@ -359,3 +359,26 @@ func TestWithoutResultsOfInvariants(t *testing.T) {
 		}
 	})
 }
+
+// contract: S26, S27
+func TestJudgeTokenInvariants(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
+		c := tokenCase{Deployed: flag("deployed"), Generated: flag("generated"), Missing: flag("missing"), Known: flag("known"), Comparable: flag("comparable")}
+		c.RotationAsked, c.Equal = c.Generated && flag("rotation"), c.Comparable && !c.Missing && flag("equal")
+		s, rotate := judgeToken(c)
+		check := func(ok bool, rule string) {
+			t.Helper()
+			if !ok {
+				t.Fatalf("%s: %+v gives %d, %t", rule, c, s, rotate)
+			}
+		}
+		check(!rotate || c.Generated, "a token that is the user's is never made here")
+		check(!rotate || c.RotationAsked || c.Missing, "nor is one replaced for no reason")
+		check(!rotate || c.RotationAsked || c.Known || !c.Deployed, "nor that of an import")
+		check(rotate || !c.RotationAsked, "a rotation that is asked for is done")
+		check((s == tokenMissing) == (c.Missing && !c.Generated), "a token is missing only if the user has to bring it")
+		check(s != tokenInForce || c.Comparable && c.Equal, "it is in force only if it is the one that was applied")
+		check(s != tokenUnmanaged || c.Deployed && c.Generated && c.Missing && !c.Known, "none is managed only for an import")
+	})
+}

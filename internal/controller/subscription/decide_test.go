@@ -561,3 +561,63 @@ func TestAskedIDOf(t *testing.T) {
 		})
 	}
 }
+
+// contract: S26, S27
+// case: A9, W1
+func TestJudgeToken(t *testing.T) {
+	type want struct {
+		State  tokenState
+		Rotate bool
+	}
+	cases := map[string]struct {
+		reason string
+		c      tokenCase
+		want   want
+	}{
+		"Equal":               {reason: "The same token in another version of its Secret is in force.", c: tokenCase{Deployed: true, Known: true, Comparable: true, Equal: true}, want: want{State: tokenInForce}},
+		"Changed":             {reason: "Another one is not.", c: tokenCase{Deployed: true, Known: true, Comparable: true}, want: want{State: tokenChanged}},
+		"Restarted":           {reason: "A process that applied none cannot tell.", c: tokenCase{Deployed: true, Known: true}, want: want{State: tokenUnknown}},
+		"Missing":             {reason: "A token that should be there and is not is missing.", c: tokenCase{Deployed: true, Known: true, Missing: true, Comparable: true}, want: want{State: tokenMissing}},
+		"MissingBefore":       {reason: "Also before there is a subscription.", c: tokenCase{Missing: true}, want: want{State: tokenMissing}},
+		"GeneratedBefore":     {reason: "A generated one is made then.", c: tokenCase{Generated: true, Missing: true}, want: want{State: tokenUnknown, Rotate: true}},
+		"GeneratedThere":      {reason: "Unless it was made before.", c: tokenCase{Generated: true}, want: want{State: tokenUnknown}},
+		"GeneratedLost":       {reason: "One that was lost is replaced.", c: tokenCase{Deployed: true, Generated: true, Known: true, Missing: true}, want: want{State: tokenChanged, Rotate: true}},
+		"GeneratedImport":     {reason: "That of an import is its owner's.", c: tokenCase{Deployed: true, Generated: true, Missing: true}, want: want{State: tokenUnmanaged}},
+		"RotationAsked":       {reason: "A rotation makes a new one.", c: tokenCase{Deployed: true, Generated: true, RotationAsked: true, Known: true, Comparable: true, Equal: true}, want: want{State: tokenChanged, Rotate: true}},
+		"RotationAskedImport": {reason: "Also for an import.", c: tokenCase{Deployed: true, Generated: true, RotationAsked: true, Missing: true}, want: want{State: tokenChanged, Rotate: true}},
+		"RotationAskedGone":   {reason: "And before what is gone is created again.", c: tokenCase{Generated: true, RotationAsked: true}, want: want{State: tokenUnknown, Rotate: true}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s, rotate := judgeToken(tc.c)
+			if diff := cmp.Diff(tc.want, want{State: s, Rotate: rotate}); diff != "" {
+				t.Errorf("%s judgeToken(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// contract: S28, A1
+// case: W11
+func TestJudgeAnswer(t *testing.T) {
+	cases := map[string]struct {
+		reason         string
+		generation     connection.Generation
+		planKept, sent bool
+		want           xpv2.ConditionReason
+	}{
+		"Done":        {reason: "What was accepted was done.", generation: connection.GenerationInPlace, sent: true},
+		"Kept":        {reason: "Unless the answer says otherwise.", generation: connection.GenerationInPlace, planKept: true, want: v1alpha1.ReasonRefused},
+		"Unknown":     {reason: "Whatever gateway it is.", planKept: true, want: v1alpha1.ReasonRefused},
+		"LegacyPlan":  {reason: "A legacy one keeps the plan.", generation: connection.GenerationLegacy, planKept: true, want: v1alpha1.ReasonLegacyGateway},
+		"LegacyToken": {reason: "And the token.", generation: connection.GenerationLegacy, sent: true, want: v1alpha1.ReasonLegacyGateway},
+		"Legacy":      {reason: "But not the status.", generation: connection.GenerationLegacy},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := reasonOf(judgeAnswer(tc.generation, tc.planKept, tc.sent)); got != tc.want {
+				t.Errorf("%s judgeAnswer(...): want %q, got %q", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
