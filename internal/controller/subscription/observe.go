@@ -344,6 +344,9 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 	if !e.update.Nothing() {
 		return managed.ExternalObservation{ResourceExists: true, Diff: strings.Join(e.differences(), ", ")}, nil
 	}
+	if err := e.keepChoice(ctx, cr); err != nil {
+		return managed.ExternalObservation{}, err
+	}
 	if err := e.publishDeployed(ctx, cr, e.baseline.Fields[fieldAPIID], got.ID, &e.tokenNow); err != nil {
 		return managed.ExternalObservation{}, err
 	}
@@ -359,6 +362,17 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 	}
 	conditions.Set(cr, conditions.Applied(""), xpv2.Available())
 	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+}
+
+// keepChoice records which plan a selector chose once it is in force, so that it
+// is kept to.
+func (e *external) keepChoice(ctx context.Context, cr *v1alpha1.Subscription) error {
+	b := *e.baseline
+	if b.PlanChoice == e.wish.Plan.Choice {
+		return nil
+	}
+	b.PlanChoice = e.wish.Plan.Choice
+	return e.storeBaseline(ctx, cr, b)
 }
 
 // updateCase is what is known of a subscription that is held and exists.
