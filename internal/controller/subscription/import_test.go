@@ -505,3 +505,50 @@ func TestRecreateAfterUnknownStatus(t *testing.T) {
 	inForce(t, w.settle("s"))
 	w.only()
 }
+
+// A subscription that is named while it is open what a create came to does not
+// make that one forgotten.
+//
+// contract: S11, S18
+func TestNamedWhileAttemptIsOpen(t *testing.T) {
+	for name, fault := range map[string]emulator.Fault{"Committed": emulator.Cut().After(), "Late": emulator.Cut()} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, emulator.InPlace, tokenSecret("tok", secretToken))
+			theirs := w.byHand(byHandLike("x", "app", "other"))
+			w.add(subscription("s", application("app"), externalName("mine")))
+			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, fault))
+			if _, err := w.pass("s"); err == nil {
+				t.Fatal("no error")
+			}
+			w.edit("s", externalName("other"))
+			_, _ = w.pass("s")
+			if name == "Late" {
+				w.byHand(byHandLike(secretToken, "app", "mine"))
+			}
+			w.wait(time.Second)
+			for range 3 {
+				_, _ = w.pass("s")
+			}
+			w.wait(2 * time.Minute)
+			_, _ = w.pass("s")
+			w.remove("s")
+			w.gone("s")
+			if got := w.only(); got.ID != theirs {
+				t.Errorf("%q is left, want %q", got.ID, theirs)
+			}
+		})
+	}
+	t.Run("NothingCame", func(t *testing.T) {
+		w := newWorld(t, emulator.InPlace, tokenSecret("tok", secretToken))
+		w.byHand(byHandLike("x", "app", "other"))
+		w.add(subscription("s", application("app"), externalName("mine")))
+		w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut()))
+		_, _ = w.pass("s")
+		w.edit("s", externalName("other"))
+		w.wait(2 * time.Minute)
+		inForce(t, w.settle("s"))
+		if got := w.held(); got != "other" {
+			t.Errorf("it holds %q", got)
+		}
+	})
+}

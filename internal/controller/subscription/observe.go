@@ -114,13 +114,33 @@ func (e *external) observeUndeployed(ctx context.Context, cr *v1alpha1.Subscript
 			return managed.ExternalObservation{}, err
 		}
 		if there && (!e.attemptOpen() || e.attempt.AskedID != id) {
-			return e.observeImport(ctx, cr, id)
+			return e.observeNamed(ctx, cr, id)
 		}
 	}
 	if !e.policies.ShouldCreate() {
 		return e.absent(cr, "this object may not create a subscription, and names none that it could hold: name an existing one in the annotation crossplane.io/external-name, or add Create to spec.managementPolicies"), nil
 	}
 	return e.observeAbsent(ctx, cr)
+}
+
+// observeNamed looks at a subscription that is named and there. If it is open what
+// a create of our own came to, that comes first: it would be forgotten otherwise.
+// Where it cannot be told, the name says it.
+func (e *external) observeNamed(ctx context.Context, cr *v1alpha1.Subscription, id string) (managed.ExternalObservation, error) {
+	if !e.attemptOpen() || !e.policies.ShouldCreate() {
+		return e.observeImport(ctx, cr, id)
+	}
+	found, ambiguous, err := e.look(ctx, cr, e.attempt)
+	switch wait := e.at.TooLate(cr).Sub(e.now()); {
+	case err != nil:
+		return managed.ExternalObservation{}, err
+	case found != nil:
+		e.recovered = found
+		return managed.ExternalObservation{}, nil
+	case ambiguous == nil && wait > 0:
+		return managed.ExternalObservation{}, kind.After(errors.New("the gateway did not answer an earlier create, and may still carry it out; what is named instead is looked at once it no longer can"), wait)
+	}
+	return e.observeImport(ctx, cr, id)
 }
 
 // attemptOpen tells whether an earlier create at this gateway may have succeeded.
