@@ -213,7 +213,7 @@ type BasicCredentials struct {
 	// Username known to the gateway. It may not contain a colon.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:Pattern=`^[^:\x00-\x1f\x7f]+$`
+	// +kubebuilder:validation:XValidation:rule=`self.matches(r'^[^:\x00-\x1f\x7f]+$')`,message="username must not hold a colon or control characters"
 	Username string `json:"username"`
 
 	// PasswordSecretRef names the key of a Secret that holds the password.

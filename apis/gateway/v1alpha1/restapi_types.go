@@ -84,7 +84,7 @@ type Upstream struct {
 	// the gateway evaluates.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:Pattern=`^([hH][tT][tT][pP][sS]?://[^\s/?#]+\S*|.*\{\{.+\}\}.*)$`
+	// +kubebuilder:validation:XValidation:rule=`self.matches(r'^([hH][tT][tT][pP][sS]?://[^\s/?#]+\S*|.*\{\{.+\}\}.*)$')`,message="url must begin with http:// or https:// and name a host, for example http://books.example.org:8080"
 	URL *string `json:"url,omitempty"`
 
 	// Ref is the name of one of upstreamDefinitions.
@@ -313,13 +313,13 @@ type RestApiParameters struct { //nolint:revive // Named as the gateway names it
 	// dots, at most 100. Together with version it is unique on the gateway.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:Pattern=`^([a-zA-Z0-9\-_. ]{1,100}|.*\{\{.+\}\}.*)$`
+	// +kubebuilder:validation:XValidation:rule=`self.matches(r'^([a-zA-Z0-9\-_. ]{1,100}|.*\{\{.+\}\}.*)$')`,message="displayName must be 1 to 100 letters, digits, spaces, hyphens, underscores and dots"
 	DisplayName string `json:"displayName"`
 
 	// Version of the API, for example v1.0.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:Pattern=`^(v?\d+(\.\d+)?(\.\d+)?|.*\{\{.+\}\}.*)$`
+	// +kubebuilder:validation:XValidation:rule=`self.matches(r'^(v?\d+(\.\d+)?(\.\d+)?|.*\{\{.+\}\}.*)$')`,message="version must look like v1, v1.0 or 1.0.1"
 	Version string `json:"version"`
 
 	// Context is the path under which all operations are served, for example
@@ -329,7 +329,7 @@ type RestApiParameters struct { //nolint:revive // Named as the gateway names it
 	// not defined.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:Pattern=`^(/([^\r\n]{0,198}[^/\r\n])?|.*\{\{.+\}\}.*)$`
+	// +kubebuilder:validation:XValidation:rule=`self.matches(r'^(/([^\r\n]{0,198}[^/\r\n])?|.*\{\{.+\}\}.*)$')`,message="context must begin with a slash, not end with one unless it is the root, and have at most 200 characters, for example /books"
 	Context string `json:"context"`
 
 	// UpstreamDefinitions are backends that upstream and policies refer to by

@@ -71,7 +71,7 @@ type SubscriptionPlanParameters struct {
 	// it is refused, since the gateway would cut it off.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:Pattern=`^[^\s\v\p{Z}\x{85}]([^\r\n]*[^\s\v\p{Z}\x{85}])?$`
+	// +kubebuilder:validation:XValidation:rule=`self.matches(r'^[^\s\v\p{Z}\x{85}]([^\r\n]*[^\s\v\p{Z}\x{85}])?$')`,message="planName must not begin or end with white space, nor hold line breaks"
 	PlanName string `json:"planName"`
 
 	// BillingPlan names the plan in a billing system, for example COMMERCIAL. The
