@@ -174,7 +174,25 @@ func NewManager(ctx context.Context, cfg *rest.Config, o Options) (ctrl.Manager,
 	if err != nil {
 		return nil, err
 	}
-	return mgr, setup(mgr, ko, changes)
+	return &orderly{Manager: mgr, startup: ko.Startup}, setup(mgr, ko, changes)
+}
+
+// An orderly manager ends only once no controller is being added.
+type orderly struct {
+	ctrl.Manager
+
+	startup *kind.Startup
+}
+
+// Start the manager, until the context is done.
+func (m *orderly) Start(ctx context.Context) error {
+	running, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	defer context.AfterFunc(ctx, func() {
+		m.startup.End()
+		end()
+	})()
+	return m.Manager.Start(running)
 }
 
 func newScheme() (*runtime.Scheme, error) {
@@ -249,6 +267,7 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 		Namespaces:      o.WatchNamespaces,
 		ClusterID:       clusterID,
 		Users:           &kind.Users{},
+		Startup:         &kind.Startup{},
 		Writes:          writes,
 		Clock:           o.Clock,
 		IndexConfigs:    sync.OnceValue(func() error { return kind.IndexConfigs(ctx, mgr.GetFieldIndexer()) }),

@@ -83,6 +83,9 @@ type Options struct {
 	// IndexConfigs indexes the configurations, whoever calls it first.
 	IndexConfigs func() error
 
+	// Startup adds the controllers, as long as the manager does not end.
+	Startup *Startup
+
 	// Fail ends the provider: without one of its controllers it would seem to work.
 	Fail func(error)
 }
@@ -95,7 +98,7 @@ func (o Options) Once(call func() error, kinds ...schema.GroupVersionKind) error
 		return call()
 	}
 	o.Gate.Register(func() {
-		if err := call(); err != nil {
+		if err := o.Startup.Do(call); err != nil {
 			o.Fail(err)
 		}
 	}, append(kinds, v1alpha1.ProviderConfigGroupVersionKind, v1alpha1.ClusterProviderConfigGroupVersionKind, v1alpha1.ProviderConfigUsageGroupVersionKind)...)

@@ -1,0 +1,33 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package contract
+
+import (
+	"testing"
+
+	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+)
+
+// A provider that is told to end while it starts does so at once, whatever it is
+// about.
+func TestEndWhileStarting(t *testing.T) {
+	in(t, emulator.InPlace, func(_ *testing.T, w *world) {
+		for range 10 {
+			w.restart()
+		}
+	})
+}
