@@ -54,7 +54,7 @@ func few(t *testing.T) {
 	t.Helper()
 	checks := flag.Lookup("rapid.checks")
 	if was := checks.Value.String(); was == checks.DefValue {
-		if err := checks.Value.Set("10"); err != nil {
+		if err := checks.Value.Set("5"); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = checks.Value.Set(was) })
