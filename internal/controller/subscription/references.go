@@ -161,7 +161,8 @@ func (e *external) plan(ctx context.Context, cr *v1alpha1.Subscription, choice s
 func (e *external) planNamed(ctx context.Context, name string) (planWish, error) {
 	plans, err := e.gateway.ListSubscriptionPlans(ctx)
 	if err != nil {
-		return planWish{}, err
+		// It must not keep a revocation from being sent.
+		return planWish{Problem: problemOf(err)}, nil //nolint:nilerr // It is part of the answer.
 	}
 	for _, p := range plans {
 		if p.PlanName == name {
