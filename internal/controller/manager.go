@@ -188,10 +188,11 @@ type orderly struct {
 func (m *orderly) Start(ctx context.Context) error {
 	running, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	defer context.AfterFunc(ctx, func() {
+	stop := context.AfterFunc(ctx, func() {
 		m.startup.End()
 		end()
-	})()
+	})
+	defer stop()
 	return m.Manager.Start(running)
 }
 

@@ -162,7 +162,7 @@ func (e *external) planNamed(ctx context.Context, name string) (planWish, error)
 	plans, err := e.gateway.ListSubscriptionPlans(ctx)
 	if err != nil {
 		// It must not keep a revocation from being sent.
-		return planWish{Problem: problemOf(err)}, nil //nolint:nilerr // It is part of the answer.
+		return planWish{Problem: problemOf(err)}, nil
 	}
 	for _, p := range plans {
 		if p.PlanName == name {
