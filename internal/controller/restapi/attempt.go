@@ -100,10 +100,11 @@ func holderOf(mg *v1alpha1.RestApi) (ownership.Holder, bool) {
 		return ownership.Holder{}, false
 	}
 	return ownership.Holder{
-		Holding:  ownership.Holding{ID: b.ID, Endpoint: b.Endpoint},
-		UID:      mg.GetUID(),
-		Created:  mg.GetCreationTimestamp(),
-		Reported: mg.Status.AtProvider.ID == b.ID,
+		Holding: ownership.Holding{ID: b.ID, Endpoint: b.Endpoint},
+		UID:     mg.GetUID(),
+		Created: mg.GetCreationTimestamp(),
+		// Status must name the gateway too: an ID alone may have been earned at another.
+		Reported: mg.Status.AtProvider.ID == b.ID && mg.Status.AtProvider.Endpoint == b.Endpoint,
 	}, true
 }
 

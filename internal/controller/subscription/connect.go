@@ -188,6 +188,7 @@ func holderOf(cr *v1alpha1.Subscription) (ownership.Holder, bool) {
 	default:
 		h.Holding = ownership.Holding{ID: at.ID, Endpoint: at.Endpoint, GatewayID: at.GatewayID, Scope: at.APIInternalID}
 	}
-	h.Reported = at.ID != "" && at.ID == h.ID
+	// Status must name the gateway too: an ID alone may have been earned at another.
+	h.Reported = at.ID != "" && at.ID == h.ID && at.Endpoint == h.Endpoint
 	return h, h.ID != ""
 }

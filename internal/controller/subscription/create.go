@@ -179,7 +179,7 @@ func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, fiel
 		// It is not known whether what was found has the token that was asked for.
 		rotation = cr.Status.AtProvider.HandledRotation
 	}
-	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{ID: s.ID, Origin: origin, HandledRotation: rotation}
+	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{ID: s.ID, Endpoint: e.at.Endpoint, Origin: origin, HandledRotation: rotation}
 	e.memory.token, e.memory.conflict = nil, ""
 	switch {
 	case t != nil:

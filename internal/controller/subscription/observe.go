@@ -18,6 +18,7 @@ package subscription
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -288,8 +289,13 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 // holds.
 func (e *external) loses(ctx context.Context, cr *v1alpha1.Subscription, h ownership.Holding) (bool, error) {
 	others, err := e.othersHolding(ctx, cr, h)
-	if err != nil || len(others) == 0 {
+	if err != nil {
 		return false, err
+	}
+	// What another endpoint says of itself, anybody can make it say.
+	others = slices.DeleteFunc(others, func(o ownership.Holder) bool { return o.Endpoint != h.Endpoint })
+	if len(others) == 0 {
+		return false, nil
 	}
 	self, ok := holderOf(cr)
 	if !ok || self.ID != h.ID {

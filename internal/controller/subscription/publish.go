@@ -68,8 +68,8 @@ func (e *external) publish(ctx context.Context, cr *v1alpha1.Subscription, detai
 		}
 		return nil, versionOf(s), nil
 	}
-	if owner := metav1.GetControllerOf(s); s.Type != resource.SecretTypeConnection || owner == nil || owner.UID != cr.GetUID() {
-		return nil, nil, problemf(v1alpha1.ReasonRefused, "spec.writeConnectionSecretToRef names Secret %q, which exists and was not written by this object; name another one, or delete it", ref.Name)
+	if !isConnectionSecretOf(s, cr) {
+		return nil, nil, foreignSecret(ref.Name)
 	}
 	if contains(s.Data, details) {
 		return versionOf(s), versionOf(s), nil
@@ -83,6 +83,16 @@ func (e *external) publish(ctx context.Context, cr *v1alpha1.Subscription, detai
 		return nil, nil, errors.Wrapf(err, "cannot write connection Secret %q", ref.Name)
 	}
 	return versionOf(was), versionOf(s), nil
+}
+
+// isConnectionSecretOf tells whether a Secret was written by a managed resource.
+func isConnectionSecretOf(s *corev1.Secret, cr *v1alpha1.Subscription) bool {
+	owner := metav1.GetControllerOf(s)
+	return s.Type == resource.SecretTypeConnection && owner != nil && owner.UID == cr.GetUID()
+}
+
+func foreignSecret(name string) *problem {
+	return problemf(v1alpha1.ReasonRefused, "spec.writeConnectionSecretToRef names Secret %q, which exists and was not written by this object; name another one, or delete it", name)
 }
 
 func contains(all, some map[string][]byte) bool {

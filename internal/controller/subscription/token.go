@@ -22,6 +22,8 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	corev1 "k8s.io/api/core/v1"
@@ -183,9 +185,16 @@ func (e *external) readToken(ctx context.Context, cr *v1alpha1.Subscription, nam
 	if !ok {
 		return missing("Secret %q in namespace %q has no key %q, which should hold the token; add it, or name another in spec.forProvider.subscriptionTokenSecretRef.key", name, cr.GetNamespace(), key), nil
 	}
+	if cr.Spec.ForProvider.SubscriptionTokenSecretRef == nil && !isConnectionSecretOf(s, cr) {
+		// A token of somebody else's must not be sent.
+		return token{state: tokenMissing, problem: foreignSecret(name)}, nil
+	}
 	value := strings.TrimSpace(string(raw))
 	if value == "" {
 		return missing("key %q of Secret %q in namespace %q is blank; it should hold the token", key, name, cr.GetNamespace()), nil
+	}
+	if !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) {
+		return missing("key %q of Secret %q in namespace %q holds bytes that are no text, or control characters; a token must be text, for example in base64", key, name, cr.GetNamespace()), nil
 	}
 	return token{
 		value:   gateway.Secret(value),

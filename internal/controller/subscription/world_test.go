@@ -535,7 +535,7 @@ func (w *world) settle(name string) *v1alpha1.Subscription {
 	for range 8 {
 		before := w.Writes()
 		var cr *v1alpha1.Subscription
-		if cr, err = w.pass(name); err == nil && w.Writes() == before && cr.Status.Deployed && cr.Status.AtProvider.Endpoint != "" {
+		if cr, err = w.pass(name); err == nil && w.Writes() == before && cr.Status.Deployed && cr.Status.AtProvider.APIInternalID != "" {
 			return cr
 		}
 	}

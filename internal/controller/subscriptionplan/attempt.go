@@ -99,10 +99,11 @@ func holderOf(mg *v1alpha1.SubscriptionPlan) (ownership.Holder, bool) {
 	}
 	return ownership.Holder{
 		// A gateway has one set of plans, so the gateway's ID is scope enough.
-		Holding:  ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.GatewayID},
-		UID:      mg.GetUID(),
-		Created:  mg.GetCreationTimestamp(),
-		Reported: mg.Status.AtProvider.ID == b.ID,
+		Holding: ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.GatewayID},
+		UID:     mg.GetUID(),
+		Created: mg.GetCreationTimestamp(),
+		// Status must name the gateway too: an ID alone may have been earned at another.
+		Reported: mg.Status.AtProvider.ID == b.ID && mg.Status.AtProvider.Endpoint == b.Endpoint,
 	}, true
 }
 
