@@ -178,6 +178,10 @@ func (e *external) readToken(ctx context.Context, cr *v1alpha1.Subscription, nam
 	if kerrors.IsNotFound(err) {
 		return missing("Secret %q, which should hold the token under key %q, does not exist in namespace %q; create it", name, key, cr.GetNamespace()), nil
 	}
+	if err != nil && ctx.Err() == nil && cr.Spec.ForProvider.SubscriptionTokenSecretRef != nil {
+		// Whatever it is, it must not keep a revocation from being sent.
+		return missing("Secret %q in namespace %q cannot be read: %v", name, cr.GetNamespace(), err), nil
+	}
 	if err != nil {
 		return token{}, errors.Wrapf(err, "cannot read Secret %q", name)
 	}
