@@ -115,6 +115,17 @@ func ReadBaseline(o metav1.Object) (*Baseline, error) {
 	return b, nil
 }
 
+// MayHold tells whether an object may hold something at a gateway: it recorded so,
+// or a create of its own may have succeeded. What a later version recorded counts.
+func MayHold(o metav1.Object) bool {
+	b, err := ReadBaseline(o)
+	if err != nil || b != nil {
+		return true
+	}
+	a, err := ReadAttempt(o)
+	return err != nil || a != nil && a.Outcome == Open
+}
+
 func read(o metav1.Object, key string, into any) (bool, error) {
 	raw, ok := o.GetAnnotations()[key]
 	if !ok {

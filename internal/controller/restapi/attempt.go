@@ -73,14 +73,7 @@ func identity(mg *v1alpha1.RestApi, b *record.Baseline, a *record.Attempt) (hand
 // holds tells whether a managed resource may hold an API at a gateway: it is
 // recorded to, or it asked for one and the answer may have got lost. A record
 // that is not understood counts as well.
-func holds(mg *v1alpha1.RestApi) bool {
-	b, err := record.ReadBaseline(mg)
-	if b != nil || err != nil {
-		return true
-	}
-	a, err := record.ReadAttempt(mg)
-	return err != nil || a != nil && a.Outcome == record.Open
-}
+func holds(mg *v1alpha1.RestApi) bool { return record.MayHold(mg) }
 
 // indexHolds finds the RestApis that are recorded to hold an API. Its values are
 // handles.

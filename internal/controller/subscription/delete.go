@@ -33,14 +33,7 @@ import (
 )
 
 // holds tells whether a Subscription may hold anything at a gateway.
-func holds(cr *v1alpha1.Subscription) bool {
-	b, err := record.ReadBaseline(cr)
-	if err != nil || b != nil {
-		return true
-	}
-	a, err := record.ReadAttempt(cr)
-	return err != nil || a != nil && a.Outcome == record.Open
-}
+func holds(cr *v1alpha1.Subscription) bool { return record.MayHold(cr) }
 
 // observeDeleted looks for what a Subscription that is being deleted holds. None
 // of what its spec asks for matters any more.

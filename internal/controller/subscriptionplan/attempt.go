@@ -65,14 +65,7 @@ func conclude(mg *v1alpha1.SubscriptionPlan, o record.Outcome) {
 // holds tells whether a managed resource may hold a plan at a gateway: it is
 // recorded to, or it asked for one and the answer may have got lost. A record
 // that is not understood counts as well.
-func holds(mg *v1alpha1.SubscriptionPlan) bool {
-	b, err := record.ReadBaseline(mg)
-	if b != nil || err != nil {
-		return true
-	}
-	a, err := record.ReadAttempt(mg)
-	return err != nil || a != nil && a.Outcome == record.Open
-}
+func holds(mg *v1alpha1.SubscriptionPlan) bool { return record.MayHold(mg) }
 
 // imported tells whether a plan was there already and was named by its ID.
 func imported(a *record.Attempt) bool { return a != nil && a.Preset }
