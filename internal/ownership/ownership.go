@@ -72,17 +72,27 @@ type Holder struct {
 	Reported bool
 }
 
-// First returns the holder that wins where several hold one object: the one whose
-// status names it, then the older, then the one with the lower UID.
-func First(holders []Holder) Holder {
-	return slices.MinFunc(holders, func(a, b Holder) int {
+// First returns the holder that wins where several hold one object: the incumbent,
+// if there is one, then the one whose status names it, then the older, then the one
+// with the lower UID.
+func First(holders []Holder, incumbent types.UID) Holder {
+	before := func(a, b bool) int {
 		switch {
-		case a.Reported && !b.Reported:
+		case a == b:
+			return 0
+		case a:
 			return -1
-		case b.Reported && !a.Reported:
+		default:
 			return 1
 		}
-		return cmp.Or(a.Created.Compare(b.Created.Time), cmp.Compare(a.UID, b.UID))
+	}
+	return slices.MinFunc(holders, func(a, b Holder) int {
+		return cmp.Or(
+			before(a.UID == incumbent, b.UID == incumbent),
+			before(a.Reported, b.Reported),
+			a.Created.Compare(b.Created.Time),
+			cmp.Compare(a.UID, b.UID),
+		)
 	})
 }
 

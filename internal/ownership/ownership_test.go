@@ -61,22 +61,52 @@ func TestSame(t *testing.T) {
 func TestFirst(t *testing.T) {
 	old, young := metav1.NewTime(time.Unix(1, 0)), metav1.NewTime(time.Unix(2, 0))
 	cases := map[string]struct {
-		reason  string
-		holders []Holder
-		want    types.UID
+		reason    string
+		holders   []Holder
+		incumbent types.UID
+		want      types.UID
 	}{
-		"Reported": {"A tenant can copy an annotation but not a status.", []Holder{{UID: "a", Created: old}, {UID: "b", Created: young, Reported: true}}, "b"},
-		"Older":    {"Who was there first keeps it.", []Holder{{UID: "b", Created: young}, {UID: "c", Created: old}}, "c"},
-		"LowerUID": {"Something has to decide.", []Holder{{UID: "b", Created: old}, {UID: "a", Created: old}}, "a"},
+		"Incumbent":     {reason: "Age and status can be had; to have been seen at work cannot.", holders: []Holder{{UID: "a", Created: old, Reported: true}, {UID: "b", Created: young}}, incumbent: "b", want: "b"},
+		"IncumbentGone": {reason: "One that holds it no longer counts no longer.", holders: []Holder{{UID: "a", Created: old}, {UID: "b", Created: young}}, incumbent: "c", want: "a"},
+		"Reported":      {reason: "A tenant can copy an annotation but not a status.", holders: []Holder{{UID: "a", Created: old}, {UID: "b", Created: young, Reported: true}}, want: "b"},
+		"Older":         {reason: "Who was there first keeps it.", holders: []Holder{{UID: "b", Created: young}, {UID: "c", Created: old}}, want: "c"},
+		"LowerUID":      {reason: "Something has to decide.", holders: []Holder{{UID: "b", Created: old}, {UID: "a", Created: old}}, want: "a"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := First(tc.holders).UID
+			got := First(tc.holders, tc.incumbent).UID
 			slices.Reverse(tc.holders)
-			if diff := cmp.Diff([]types.UID{tc.want, tc.want}, []types.UID{got, First(tc.holders).UID}); diff != "" {
+			if diff := cmp.Diff([]types.UID{tc.want, tc.want}, []types.UID{got, First(tc.holders, tc.incumbent).UID}); diff != "" {
 				t.Errorf("%s\nFirst(): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// contract: S12
+func TestIncumbents(t *testing.T) {
+	at := func(id, endpoint string) Holding { return Holding{ID: id, Endpoint: endpoint} }
+	i := &Incumbents{}
+	check := func(reason string, h Holding, want types.UID) {
+		t.Helper()
+		if got := i.Of(h); got != want {
+			t.Errorf("%s\nOf(%v): want %q, got %q", reason, h, want, got)
+		}
+	}
+	check("Nobody was seen.", at("x", "e"), "")
+	i.Saw("a", at("x", "e"))
+	check("Who was seen is it.", at("x", "e"), "a")
+	check("At that gateway.", at("x", "f"), "")
+	i.Saw("b", at("x", "e"))
+	check("Whoever was seen last.", at("x", "e"), "b")
+	i.Saw("b", at("y", "e"))
+	check("One holds one object.", at("x", "e"), "")
+	i.Forget("a")
+	check("One that was replaced takes nobody with it.", at("y", "e"), "b")
+	i.Forget("b")
+	check("One that is gone is it no longer.", at("y", "e"), "")
+	if len(i.of)+len(i.by) != 0 {
+		t.Error("something is remembered for ever")
 	}
 }
 

@@ -61,12 +61,14 @@ type TokenSecretReference struct {
 	// Name of the Secret.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="name must be the name of a Secret: lower-case letters, digits, hyphens and dots"
 	Name string `json:"name"`
 
 	// Key in the Secret, `token` if absent.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]+$')",message="key must be a key of a Secret: letters, digits, hyphens, underscores and dots"
 	Key string `json:"key,omitempty"`
 }
 
@@ -89,7 +91,7 @@ type SubscriptionParameters struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="!self.matches('[\\\\s/]')",message="apiId must be the handle of an API, without white space and slashes"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('[\\\\s\\\\v\\\\p{Z}\\\\x{85}/]')",message="apiId must be the handle of an API, without white space and slashes"
 	APIID *string `json:"apiId,omitempty"`
 
 	// APIIDRef names the RestApi that is subscribed to.
@@ -106,7 +108,7 @@ type SubscriptionParameters struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
-	// +kubebuilder:validation:XValidation:rule="!self.matches('\\\\s')",message="subscriptionPlanId must be the ID of a plan at the gateway, without white space; to name a plan use subscriptionPlanName"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('[\\\\s\\\\v\\\\p{Z}\\\\x{85}]')",message="subscriptionPlanId must be the ID of a plan at the gateway, without white space; to name a plan use subscriptionPlanName"
 	SubscriptionPlanID *string `json:"subscriptionPlanId,omitempty"`
 
 	// SubscriptionPlanIDRef names the SubscriptionPlan. Changing it changes the

@@ -58,7 +58,16 @@ func Drifted(fields []string) xpv2.Condition {
 	if len(fields) == 0 {
 		return New(v1alpha1.TypeDrifted, corev1.ConditionFalse, "InSync", "")
 	}
-	return New(v1alpha1.TypeDrifted, corev1.ConditionTrue, "Drifted", "the gateway has something else in "+strings.Join(fields, ", "))
+	return New(v1alpha1.TypeDrifted, corev1.ConditionTrue, "Drifted", somethingElse(fields))
+}
+
+// NotYet says in which fields an object is not what its spec asks for.
+func NotYet(fields []string) xpv2.Condition {
+	return xpv2.Unavailable().WithMessage(somethingElse(fields))
+}
+
+func somethingElse(fields []string) string {
+	return "the gateway has something else in " + strings.Join(fields, ", ")
 }
 
 // Contested says that somebody keeps changing the given fields back.

@@ -168,6 +168,7 @@ func (r *reconciler[T]) causes(ctx context.Context, mg T) string {
 		a[meta.AnnotationKeyReconcileRequestedAt],
 		a[meta.AnnotationKeyReconciliationPaused],
 		a[gatewayv1alpha1.AnnotationRotateToken],
+		a[gatewayv1alpha1.AnnotationBaseline],
 	}
 	if gw, err := gatewayFor(ctx, r.options.Gateways, mg); err != nil {
 		causes = append(causes, err.Error())

@@ -30,6 +30,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 )
 
 // An api is what is asked of a gateway.
@@ -41,8 +42,14 @@ type api interface {
 	ListSubscriptions(ctx context.Context, f gateway.SubscriptionFilter) ([]gateway.Subscription, error)
 }
 
+// memory is what the passes over all RestApis share.
+type memory struct {
+	incumbents ownership.Incumbents
+	contests   contest.Contests
+}
+
 // connect returns the client for one pass.
-func connect(ctx context.Context, env kind.Environment, c *contest.Contests) (*external, error) {
+func connect(ctx context.Context, env kind.Environment, m *memory) (*external, error) {
 	at, err := target.Of(ctx, env.Kube, env.Gateway)
 	if err != nil {
 		return nil, errors.Wrap(err, "cannot get the configuration")
@@ -56,7 +63,7 @@ func connect(ctx context.Context, env kind.Environment, c *contest.Contests) (*e
 		cluster:  env.Options.ClusterID,
 		now:      env.Options.Clock.Now,
 		poll:     env.Options.PollInterval,
-		contest:  c,
+		memory:   m,
 	}, nil
 }
 
@@ -72,7 +79,7 @@ type external struct {
 	cluster string
 	now     func() time.Time
 	poll    time.Duration
-	contest *contest.Contests
+	memory  *memory
 
 	// found is what Observe found, for what is done next.
 	found *finding

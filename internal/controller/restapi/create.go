@@ -56,7 +56,7 @@ func (e *external) recreated(mg *v1alpha1.RestApi) {
 	if e.found.baseline == nil {
 		return
 	}
-	e.contest.Recreated(mg.GetUID(), e.now())
+	e.memory.contests.Recreated(mg.GetUID(), e.now())
 	e.events.Event(mg, event.Warning("Recreated", errors.New("the API was gone at the gateway and was created again")))
 }
 

@@ -80,7 +80,7 @@ type situation struct {
 	present bool
 	mark    mark
 	// heldHere is whether another managed resource of this cluster holds the API, by
-	// its mark or by its record.
+	// its mark or by its record; of an API that is gone, whether it did.
 	heldHere bool
 	// sameCreation is whether the API is the one that was seen last, as far as its
 	// time of creation tells.
@@ -154,6 +154,9 @@ func decideAbsent(s situation) verdict {
 		return verdict{action: refuse, reason: v1alpha1.ReasonGatewayChanged, message: gatewayChanged}
 	case s.deleting:
 		return verdict{action: leave}
+	case s.heldHere:
+		// It is about to be created again, by who held it.
+		return verdict{action: refuse, reason: v1alpha1.ReasonConflict, message: handleTaken(s.handle)}
 	default:
 		return verdict{action: create}
 	}

@@ -103,6 +103,11 @@ func TestDecide(t *testing.T) {
 			s:      situation{handle: "a", recorded: "a", sameGateway: true},
 			want:   verdict{action: create},
 		},
+		"GoneHeldHere": {
+			reason: "What another held, and is gone for the moment, is that one's to create again.",
+			s:      situation{handle: "a", preset: true, takeover: true, heldHere: true},
+			want:   verdict{refuse, v1alpha1.ReasonConflict, handleTaken("a")},
+		},
 		"OtherGateway": {
 			reason: "A configuration that leads elsewhere does not fill another gateway.",
 			s:      situation{handle: "a", recorded: "a"},

@@ -33,7 +33,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
-	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/contest"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
@@ -84,16 +83,16 @@ func only(actions ...xpv2.ManagementAction) func(*v1alpha1.RestApi) {
 type bench struct {
 	*passtest.Bench
 
-	t        *testing.T
-	contests *contest.Contests
-	at       target.Target
+	t      *testing.T
+	memory *memory
+	at     target.Target
 }
 
 func newBench(t *testing.T, objects ...client.Object) *bench {
 	t.Helper()
 	b := passtest.New(t, emulator.Options{}, []passtest.Index{{Of: &v1alpha1.RestApi{}, Field: indexHolds, Extract: heldHandles}}, objects...)
 	return &bench{
-		Bench: b, t: t, contests: &contest.Contests{},
+		Bench: b, t: t, memory: &memory{},
 		at: target.Target{Endpoint: b.Client.Endpoint().String(), Timeout: 5 * time.Second},
 	}
 }
@@ -101,7 +100,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 func (b *bench) external(p managed.ManagementPoliciesChecker) *external {
 	return &external{
 		api: b.Client, at: b.at, kube: b.Kube, policies: p, events: b.Events,
-		cluster: "cluster-1", now: b.Now, poll: time.Minute, contest: b.contests,
+		cluster: "cluster-1", now: b.Now, poll: time.Minute, memory: b.memory,
 	}
 }
 
@@ -428,6 +427,48 @@ func TestTakeoverRobsNobodyHere(t *testing.T) {
 		t.Fatal(err)
 	}
 	ready(t, b.settle(again))
+}
+
+// An API that is gone for the moment is created again by who held it, and not by
+// whoever asks for its handle meanwhile.
+//
+// contract: R2, A5
+func TestHandleOfGoneAPI(t *testing.T) {
+	mg := managedBooks()
+	mg.CreationTimestamp.Time = time.Unix(1000, 0)
+	thief := managedBooks(preset("books"), func(mg *v1alpha1.RestApi) {
+		mg.Namespace, mg.UID = "team-b", "uid-thief"
+		mg.CreationTimestamp.Time = time.Unix(500, 0)
+		mg.Spec.AdoptionPolicy = v1alpha1.RestApiAdoptionTakeover
+	})
+	b := newBench(t, mg, thief)
+	b.settle(mg)
+	if status, _ := b.Gateway.Do(http.MethodDelete, "/rest-apis/books", nil); status != http.StatusOK {
+		t.Fatal("cannot delete it by hand")
+	}
+	got, err := b.pass(thief)
+	refusedFor(t, got, err, v1alpha1.ReasonConflict)
+	ready(t, b.settle(mg))
+	if o := b.owner("books"); o != mine {
+		t.Errorf("owner %q", o)
+	}
+
+	// A record that anybody typed reserves nothing from who was there first.
+	squatter := managedBooks(func(mg *v1alpha1.RestApi) {
+		mg.Name, mg.UID = "squatter", "uid-squatter"
+		mg.CreationTimestamp.Time = time.Unix(2000, 0)
+		record.WriteBaseline(mg, record.Baseline{ID: "films", Endpoint: b.at.Endpoint})
+	})
+	films := managedBooks(preset("films"), func(mg *v1alpha1.RestApi) {
+		mg.Name, mg.UID, mg.Spec.ForProvider.DisplayName = "films", "uid-films", "Films"
+		mg.CreationTimestamp.Time = time.Unix(1500, 0)
+	})
+	for _, o := range []*v1alpha1.RestApi{squatter, films} {
+		if err := b.Kube.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ready(t, b.settle(films))
 }
 
 // displayName and version are unique, and the gateway compares them first.

@@ -37,7 +37,7 @@ func (e *external) guard(ctx context.Context, mg *v1alpha1.RestApi) (bool, error
 	}
 	switch {
 	case f.verdict.action == create && f.baseline != nil:
-		return !e.contest.Vanishes(mg.GetUID(), e.now()), nil
+		return !e.memory.contests.Vanishes(mg.GetUID(), e.now()), nil
 	case !mg.Status.Deployed || f.verdict.action != manage:
 		return f.verdict.action != refuse, nil
 	}

@@ -115,6 +115,9 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.RestApi) (*finding, er
 	switch {
 	case gateway.IsNotFound(err):
 		f.got = nil
+		if s.heldHere, err = e.recordedHere(ctx, mg, f.handle, false); err != nil {
+			return nil, err
+		}
 	case gateway.ReasonOf(err) == gateway.ReasonUnsafeID:
 		return nil, e.refuse(mg, v1alpha1.ReasonRefused, err.Error())
 	case err != nil:
@@ -168,7 +171,7 @@ func (e *external) heldHere(ctx context.Context, mg *v1alpha1.RestApi, got *gate
 	if err != nil || marked {
 		return marked, err
 	}
-	return e.recordedHere(ctx, mg, got.Metadata.Name)
+	return e.recordedHere(ctx, mg, got.Metadata.Name, true)
 }
 
 // markedHere tells whether the mark of an API names another managed resource of
@@ -194,15 +197,18 @@ func (e *external) markedHere(ctx context.Context, mg *v1alpha1.RestApi, got *ga
 }
 
 // recordedHere tells whether another managed resource is recorded to hold an API of
-// this gateway, and has the better claim: anybody can write a record.
-func (e *external) recordedHere(ctx context.Context, mg *v1alpha1.RestApi, handle string) (bool, error) {
+// this gateway, and has the better claim: anybody can write a record. One that is
+// there is left to whoever is recorded; one that is not, to who asked first, unless
+// somebody's status bears the record out.
+func (e *external) recordedHere(ctx context.Context, mg *v1alpha1.RestApi, handle string, present bool) (bool, error) {
+	what := ownership.Holding{ID: handle, Endpoint: e.at.Endpoint}
 	l := &v1alpha1.RestApiList{}
 	if err := e.kube.List(ctx, l, client.MatchingFields{indexHolds: handle}); err != nil {
 		return false, errors.Wrap(err, "cannot list who holds an API")
 	}
 	var others []ownership.Holder
 	for i := range l.Items {
-		if h, ok := holderOf(&l.Items[i]); ok && h.UID != mg.GetUID() && h.Same(ownership.Holding{ID: handle, Endpoint: e.at.Endpoint}) {
+		if h, ok := holderOf(&l.Items[i]); ok && h.UID != mg.GetUID() && h.Same(what) {
 			others = append(others, h)
 		}
 	}
@@ -210,10 +216,13 @@ func (e *external) recordedHere(ctx context.Context, mg *v1alpha1.RestApi, handl
 		return false, nil
 	}
 	mine, ok := holderOf(mg)
-	if !ok || mine.ID != handle {
-		return true, nil
+	if !ok || !mine.Same(what) {
+		if present {
+			return true, nil
+		}
+		mine = ownership.Holder{Holding: what, UID: mg.GetUID(), Created: mg.GetCreationTimestamp()}
 	}
-	return ownership.First(append(others, mine)).UID != mg.GetUID(), nil
+	return ownership.First(append(others, mine), e.memory.incumbents.Of(what)).UID != mg.GetUID(), nil
 }
 
 // refuse says that nothing can be done until something changes.
@@ -262,7 +271,7 @@ func (e *external) prepareCreate(ctx context.Context, mg *v1alpha1.RestApi) (man
 	if err := e.wish(ctx, mg, true); err != nil {
 		return managed.ExternalObservation{}, err
 	}
-	if f.baseline != nil && e.contest.Vanishes(mg.GetUID(), e.now()) {
+	if f.baseline != nil && e.memory.contests.Vanishes(mg.GetUID(), e.now()) {
 		return managed.ExternalObservation{}, e.giveWay(mg, conditions.Vanishes())
 	}
 	record.WriteAttempt(mg, attempt(f.attempt, f.handle, f.preset, true, e.at.Endpoint))
@@ -354,6 +363,9 @@ func (e *external) compare(ctx context.Context, mg *v1alpha1.RestApi) (managed.E
 	}
 	mg.Status.AtProvider = observation(f.got, e.at, origin(mg, f.attempt))
 	mg.Status.Deployed = f.baseline != nil || !looking
+	if mg.Status.Deployed {
+		e.memory.incumbents.Saw(mg.GetUID(), ownership.Holding{ID: f.handle, Endpoint: e.at.Endpoint})
+	}
 
 	want := f.want
 	if !e.policies.ShouldUpdate() {
@@ -377,12 +389,12 @@ func (e *external) compare(ctx context.Context, mg *v1alpha1.RestApi) (managed.E
 	conditions.Drop(&mg.Status.ConditionedStatus, v1alpha1.TypeDrifted)
 
 	if len(f.differs) > 0 {
-		if e.contest.Lost(mg.GetUID(), mg.GetGeneration(), f.differs, e.now()) {
+		if e.memory.contests.Lost(mg.GetUID(), mg.GetGeneration(), f.differs, e.now()) {
 			return managed.ExternalObservation{}, e.giveWay(mg, conditions.Contested(f.differs))
 		}
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: false, Diff: strings.Join(f.differs, ", ")}, nil
 	}
-	e.contest.Settled(mg.GetUID())
+	e.memory.contests.Settled(mg.GetUID())
 	conditions.Drop(&mg.Status.ConditionedStatus, v1alpha1.TypeContested)
 	e.settle(mg)
 	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil

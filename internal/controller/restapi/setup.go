@@ -39,7 +39,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
-	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/contest"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 )
 
@@ -51,26 +50,29 @@ const indexPlan = "restapi.plan"
 func Setup(mgr ctrl.Manager, o kind.Options) error { return newKind(mgr.GetClient()).Setup(mgr, o) }
 
 func newKind(kube client.Client) *kind.Kind[*v1alpha1.RestApi] {
-	contests := &contest.Contests{}
+	m := &memory{}
 	k := &kind.Kind[*v1alpha1.RestApi]{
 		GroupVersionKind: v1alpha1.RestApiGroupVersionKind,
 		New:              func() *v1alpha1.RestApi { return &v1alpha1.RestApi{} },
 		NewList:          func() resource.ManagedList { return &v1alpha1.RestApiList{} },
 		Client: func(ctx context.Context, _ *v1alpha1.RestApi, env kind.Environment) (managed.TypedExternalClient[*v1alpha1.RestApi], error) {
-			return connect(ctx, env, contests)
+			return connect(ctx, env, m)
 		},
 		Needs:  []schema.GroupVersionKind{v1alpha1.SubscriptionPlanGroupVersionKind},
 		Holds:  holds,
 		Causes: func(ctx context.Context, mg *v1alpha1.RestApi) string { return causes(ctx, kube, mg) },
 		Guard: func(ctx context.Context, mg *v1alpha1.RestApi, env kind.Environment) (bool, error) {
-			e, err := connect(ctx, env, contests)
+			e, err := connect(ctx, env, m)
 			if err != nil {
 				return false, err
 			}
 			return e.guard(ctx, mg)
 		},
-		Forget: func(uid types.UID) { contests.Forget(uid) },
-		Index:  index,
+		Forget: func(uid types.UID) {
+			m.incumbents.Forget(uid)
+			m.contests.Forget(uid)
+		},
+		Index: index,
 	}
 	k.Watch = func(b *builder.Builder) {
 		b.Watches(&v1alpha1.SubscriptionPlan{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {

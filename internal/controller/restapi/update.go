@@ -32,9 +32,12 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.RestApi) (managed.Ex
 	f := e.found
 	got, err := e.UpdateRestAPI(ctx, f.handle, keep(f.want, f.got))
 	if err != nil {
+		if len(f.differs) > 0 {
+			conditions.Set(mg, conditions.NotYet(f.differs))
+		}
 		return managed.ExternalUpdate{}, e.failed(mg, err, xpv2.Unavailable())
 	}
-	e.contest.Wrote(mg.GetUID(), mg.GetGeneration(), f.differs, e.now())
+	e.memory.contests.Wrote(mg.GetUID(), mg.GetGeneration(), f.differs, e.now())
 	if f.verdict.action == take {
 		if err := e.hold(ctx, mg); err != nil {
 			return managed.ExternalUpdate{}, err

@@ -78,7 +78,7 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 		}
 		listed = withoutResultsOf(later, a, listed)
 	}
-	found, p := judgeAttempt(a, listed, inPlace, held)
+	found, p := judgeAttempt(a, cr.GetCreationTimestamp().Time, listed, inPlace, held)
 	return found, p, nil
 }
 

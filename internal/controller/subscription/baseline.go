@@ -39,6 +39,38 @@ func operatorAnnotations() []string {
 	}
 }
 
+// baselineFrom is what a Subscription recorded to hold. If the record was lost, or
+// nobody can read it, status tells, which says so only of what was recorded.
+func baselineFrom(cr *v1alpha1.Subscription) (*record.Baseline, error) {
+	b, err := record.ReadBaseline(cr)
+	if err != nil {
+		return nil, err
+	}
+	at := cr.Status.AtProvider
+	switch {
+	case b != nil && validID.MatchString(b.ID):
+		return b, nil
+	case !cr.Status.Deployed || !validID.MatchString(at.ID):
+		return nil, nil //nolint:nilnil // Garbled is as good as absent.
+	}
+	b = &record.Baseline{
+		ID: at.ID, Endpoint: at.Endpoint, GatewayID: at.GatewayID, APIInternalID: at.APIInternalID,
+		Fields: present(map[string]string{
+			// A gateway reports the ID also if nobody asked for it.
+			fieldExternalRefID:         value(cr.Spec.ForProvider.ExternalRefID),
+			fieldAPIID:                 at.APIID,
+			fieldApplicationID:         strings.TrimSpace(at.ApplicationID),
+			fieldBillingCustomerID:     at.BillingCustomerID,
+			fieldBillingSubscriptionID: at.BillingSubscriptionID,
+		}),
+		LateInitialized: []string{fieldBillingCustomerID, fieldBillingSubscriptionID},
+	}
+	if at.Origin == v1alpha1.OriginImported {
+		b.LateInitialized = append(b.LateInitialized, fieldStatus)
+	}
+	return b, nil
+}
+
 // baselineFor records that a managed resource holds a subscription, which has the
 // given immutable fields.
 func (e *external) baselineFor(s *gateway.Subscription, fields map[string]string) record.Baseline {

@@ -71,7 +71,8 @@ func problemOf(err error) *problem {
 	reason, advice := v1alpha1.ReasonGatewayUnavailable, ""
 	switch gateway.ReasonOf(err) {
 	case gateway.ReasonConflict:
-		reason = v1alpha1.ReasonConflict
+		// The gateway calls it another subscription of the application, which it is not.
+		return problemf(v1alpha1.ReasonConflict, "the gateway refuses the token: another subscription to the API has it; choose another one")
 	case gateway.ReasonInvalid, gateway.ReasonUnsafeID, gateway.ReasonInUse:
 		reason = v1alpha1.ReasonRefused
 	case gateway.ReasonMissingDependency:

@@ -40,9 +40,10 @@ import (
 
 // A controller is what all Subscriptions share.
 type controller struct {
-	memories *memories
-	claims   *ownership.Claims
-	contests contest.Contests
+	memories   *memories
+	claims     *ownership.Claims
+	incumbents ownership.Incumbents
+	contests   contest.Contests
 
 	turns turns
 
@@ -117,7 +118,7 @@ func (e *external) Disconnect(context.Context) error { return nil }
 
 // read what a Subscription remembers of itself.
 func (e *external) read(cr *v1alpha1.Subscription) error {
-	b, err := record.ReadBaseline(cr)
+	b, err := baselineFrom(cr)
 	if err != nil {
 		return problemf(v1alpha1.ReasonNewerBaseline, "%s", err.Error())
 	}
@@ -178,7 +179,7 @@ func (e *external) heldByOthers(ctx context.Context, cr *v1alpha1.Subscription, 
 func holderOf(cr *v1alpha1.Subscription) (ownership.Holder, bool) {
 	at := cr.Status.AtProvider
 	h := ownership.Holder{UID: cr.GetUID(), Created: cr.GetCreationTimestamp()}
-	b, err := record.ReadBaseline(cr)
+	b, err := baselineFrom(cr)
 	switch {
 	case err != nil:
 		// Whatever a newer version recorded, it is held under the external name.

@@ -74,10 +74,8 @@ func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bo
 	if err != nil {
 		return false, err
 	}
-	if e.attempt.AbsentBefore {
-		// Nothing had the ID, so a record that says otherwise is only its writer's word,
-		// unless status bears it out.
-		others = slices.DeleteFunc(others, func(o ownership.Holder) bool { return !o.Reported })
+	if e.attempt.AbsentBefore && !e.loses(cr, asked, others) {
+		others = nil
 	}
 	if len(others) > 0 || !e.claims.Reserve(cr.GetUID(), asked) {
 		return false, e.conflict(cr)
@@ -190,6 +188,9 @@ func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, fiel
 		// such update does a create wait until no earlier one can take effect, so that
 		// it is known which one did.
 		meta.RemoveAnnotations(cr, v1alpha1.AnnotationTokenMemory)
+	case sameStamp(s.CreatedAt, s.UpdatedAt):
+		// As it was found; to find out what the gateway can do, it may have been written.
+		cr.Status.AtProvider.Token = rememberedByCreate(cr)
 	}
 }
 

@@ -159,8 +159,9 @@ func describes(w wish, s gateway.Subscription) bool {
 // asked for in every readable field, and is held by nobody else can be it. Where
 // the gateway may have chosen the ID there can be several such, of which none is
 // guessed at; and where it was not recorded what was there before, only the
-// asked-for ID counts.
-func judgeAttempt(a *record.Attempt, listed []gateway.Subscription, inPlace bool, held func(id string) bool) (*gateway.Subscription, *problem) {
+// asked-for ID counts. What is older than the object that asked is no result of it,
+// whatever its record says.
+func judgeAttempt(a *record.Attempt, asked time.Time, listed []gateway.Subscription, inPlace bool, held func(id string) bool) (*gateway.Subscription, *problem) {
 	equal := func(s gateway.Subscription) bool {
 		return strings.TrimSpace(s.ApplicationID) == a.ApplicationID &&
 			s.SubscriptionPlanID == a.PlanID &&
@@ -176,7 +177,7 @@ func judgeAttempt(a *record.Attempt, listed []gateway.Subscription, inPlace bool
 			if a.AbsentBefore {
 				return &listed[i], nil
 			}
-		case !inPlace && a.Known != nil && !wasKnown(a, s):
+		case !inPlace && a.Known != nil && !wasKnown(a, s) && !isOlder(s, asked):
 			candidates = append(candidates, &listed[i])
 		}
 	}
@@ -214,6 +215,14 @@ func wasKnown(a *record.Attempt, s gateway.Subscription) bool {
 	}
 	newest, err := time.Parse(time.RFC3339Nano, a.Known[0])
 	return err == nil && !s.CreatedAt.After(newest)
+}
+
+// isOlder tells whether a subscription was created before the object that may have
+// asked for it, by more than the clocks of gateway and API server may differ. If it
+// was after all, a create that is repeated meets its token.
+func isOlder(s gateway.Subscription, asked time.Time) bool {
+	const skew = 5 * time.Minute
+	return !s.CreatedAt.IsZero() && s.CreatedAt.Before(asked.Add(-skew))
 }
 
 // An adoptionCase is what is known when a create was refused since something is

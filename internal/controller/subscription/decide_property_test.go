@@ -226,14 +226,15 @@ func TestJudgeAttemptInvariants(t *testing.T) {
 				[]string{time.Unix(2, 0).UTC().Format(time.RFC3339Nano)}),
 		}
 		listed, inPlace, held := drawListed(t), rapid.Bool().Draw(t, "in place"), drawHeld(t)
-		s, p := judgeAttempt(a, listed, inPlace, held)
+		asked := time.Unix(rapid.Int64Range(0, 1000).Draw(t, "asked"), 0)
+		s, p := judgeAttempt(a, asked, listed, inPlace, held)
 		check := func(ok bool, rule string) {
 			t.Helper()
 			if !ok {
 				t.Fatalf("%s:\n%+v among\n%+v, in place %t, gives\n%+v, %v", rule, a, listed, inPlace, s, p)
 			}
 		}
-		other, otherP := judgeAttempt(a, rapid.Permutation(listed).Draw(t, "other order"), inPlace, held)
+		other, otherP := judgeAttempt(a, asked, rapid.Permutation(listed).Draw(t, "other order"), inPlace, held)
 		check((s == nil) == (other == nil) && (s == nil || s.ID == other.ID) && reflect.DeepEqual(p, otherP), "the order of a list means nothing")
 		check(s == nil || p == nil, "what is found is no problem")
 		check(p == nil || !inPlace && a.Known != nil, "only where the gateway chooses IDs is there doubt")

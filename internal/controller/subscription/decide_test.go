@@ -239,6 +239,14 @@ func TestJudgeAttempt(t *testing.T) {
 		"AmbiguousButHeld": {
 			reason: "Of those others hold none counts.", a: asked, listed: []gateway.Subscription{like("b"), like("a")}, held: heldIs("a"), want: "b",
 		},
+		"Older": {
+			reason: "What is older than the object that asked is not its result, whatever its record says.",
+			a:      attempt(func(a *record.Attempt) { a.Known = []string{} }), listed: []gateway.Subscription{like("older", func(s *gateway.Subscription) { s.CreatedAt = day(4) })},
+		},
+		"ClocksDiffer": {
+			reason: "But the clocks of gateway and API server may differ.",
+			a:      attempt(func(a *record.Attempt) { a.Known = []string{} }), listed: []gateway.Subscription{like("new", func(s *gateway.Subscription) { s.CreatedAt = day(5).Add(-4 * time.Minute) })}, want: "new",
+		},
 		"ByDate": {
 			reason: "A date stands for too many IDs.",
 			a:      attempt(func(a *record.Attempt) { a.Known = []string{day(4).Format(time.RFC3339Nano)} }),
@@ -254,7 +262,7 @@ func TestJudgeAttempt(t *testing.T) {
 			if tc.held == nil {
 				tc.held = noneHeld
 			}
-			got, p := judgeAttempt(&tc.a, tc.listed, tc.inPlace, tc.held)
+			got, p := judgeAttempt(&tc.a, day(5), tc.listed, tc.inPlace, tc.held)
 			id := ""
 			if got != nil {
 				id = got.ID

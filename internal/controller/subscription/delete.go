@@ -33,7 +33,10 @@ import (
 )
 
 // holds tells whether a Subscription may hold anything at a gateway.
-func holds(cr *v1alpha1.Subscription) bool { return record.MayHold(cr) }
+func holds(cr *v1alpha1.Subscription) bool {
+	b, err := baselineFrom(cr)
+	return err != nil || b != nil || record.MayHold(cr)
+}
 
 // observeDeleted looks for what a Subscription that is being deleted holds. None
 // of what its spec asks for matters any more.
@@ -44,8 +47,8 @@ func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription
 	}
 	b := e.baseline
 	h := e.recorded()
-	lost, err := e.loses(ctx, cr, h)
-	if err != nil || lost {
+	others, err := e.othersHolding(ctx, cr, h)
+	if err != nil || e.loses(cr, h, others) {
 		// What somebody else holds, this object does not.
 		return managed.ExternalObservation{}, err
 	}

@@ -151,7 +151,12 @@ func (e *external) attemptOpen() bool {
 
 // absent says that there is nothing, and that nothing shall be done about it.
 func (e *external) absent(cr *v1alpha1.Subscription, message string) managed.ExternalObservation {
+	was := cr.Status.AtProvider
 	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
+	if e.baseline != nil {
+		// Should it be created again one day, it shall not let through what it did not.
+		cr.Status.AtProvider.Status = was.Status
+	}
 	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeDrifted, v1alpha1.TypeContested, v1alpha1.TypeTokenInForce)
 	conditions.Set(cr, conditions.NotApplied(v1alpha1.ReasonRefused, message), xpv2.Unavailable().WithMessage(message))
 	return managed.ExternalObservation{ResourceUpToDate: true}
@@ -251,22 +256,25 @@ func (e *external) publishBeforeCreate(ctx context.Context, cr *v1alpha1.Subscri
 func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
 	b := e.baseline
 	h := e.recorded()
-	lost, err := e.loses(ctx, cr, h)
+	others, err := e.othersHolding(ctx, cr, h)
 	if err != nil {
 		return managed.ExternalObservation{}, err
 	}
-	if lost {
+	if e.loses(cr, h, others) {
+		// It reports no longer what it does not hold.
+		cr.Status.Deployed, cr.Status.AtProvider = false, v1alpha1.SubscriptionObservation{}
 		return managed.ExternalObservation{}, problemf(v1alpha1.ReasonConflict, "another object holds the subscription that the annotation %s names; this one does nothing at the gateway; delete it, or remove that annotation and crossplane.io/external-name to have a subscription of its own created", v1alpha1.AnnotationBaseline)
 	}
 
-	switch name := meta.GetExternalName(cr); {
-	case name == "":
+	name := meta.GetExternalName(cr)
+	if name != "" && name != b.ID {
+		return managed.ExternalObservation{}, problemf(v1alpha1.ReasonImmutableField,
+			"the annotation crossplane.io/external-name cannot be changed from %q to %q: this object holds the former; set it back, or delete this object and create another one", b.ID, name)
+	}
+	if stored, err := record.ReadBaseline(cr); name == "" || err != nil || stored == nil || stored.ID != b.ID {
 		if err := e.storeBaseline(ctx, cr, *b); err != nil {
 			return managed.ExternalObservation{}, err
 		}
-	case name != b.ID:
-		return managed.ExternalObservation{}, problemf(v1alpha1.ReasonImmutableField,
-			"the annotation crossplane.io/external-name cannot be changed from %q to %q: this object holds the former; set it back, or delete this object and create another one", b.ID, name)
 	}
 
 	got, err := e.gateway.GetSubscription(ctx, b.ID)
@@ -281,27 +289,27 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 			return managed.ExternalObservation{}, err
 		}
 	}
+	e.incumbents.Saw(cr.GetUID(), e.recorded())
 	e.claims.Release(cr.GetUID(), h)
 	return e.judge(ctx, cr, got)
 }
 
 // loses tells whether another object has the better claim to what this one says it
-// holds.
-func (e *external) loses(ctx context.Context, cr *v1alpha1.Subscription, h ownership.Holding) (bool, error) {
-	others, err := e.othersHolding(ctx, cr, h)
-	if err != nil {
-		return false, err
-	}
-	// What another endpoint says of itself, anybody can make it say.
-	others = slices.DeleteFunc(others, func(o ownership.Holder) bool { return o.Endpoint != h.Endpoint })
+// holds, or asks for while nothing is there.
+func (e *external) loses(cr *v1alpha1.Subscription, h ownership.Holding, others []ownership.Holder) bool {
+	// What another endpoint says of itself, anybody can make it say; and that it holds
+	// what only another's UID can name, nobody can mean.
+	others = slices.DeleteFunc(slices.Clone(others), func(o ownership.Holder) bool {
+		return o.Endpoint != h.Endpoint || h.ID == string(cr.GetUID()) && !o.Reported
+	})
 	if len(others) == 0 {
-		return false, nil
+		return false
 	}
 	self, ok := holderOf(cr)
 	if !ok || self.ID != h.ID {
-		return true, nil
+		self = ownership.Holder{Holding: h, UID: cr.GetUID(), Created: cr.GetCreationTimestamp()}
 	}
-	return ownership.First(append(others, self)).UID != cr.GetUID(), nil
+	return ownership.First(append(others, self), e.incumbents.Of(h)).UID != cr.GetUID()
 }
 
 // observeVanished decides whether a subscription that is gone is created again.
@@ -368,6 +376,12 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 	conditions.Set(cr, inForce)
 
 	if !e.update.Nothing() {
+		if e.update.Action == actionNone {
+			// Whatever is wrong with the spec, what is in force stays published.
+			if err := e.publishDeployed(ctx, cr, e.baseline.Fields[fieldAPIID], got.ID, &e.tokenNow); err != nil {
+				return managed.ExternalObservation{}, err
+			}
+		}
 		return managed.ExternalObservation{ResourceExists: true, Diff: strings.Join(e.differences(), ", ")}, nil
 	}
 	if err := e.keepChoice(ctx, cr); err != nil {

@@ -46,7 +46,6 @@ import (
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
-	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
@@ -85,6 +84,7 @@ func Setup(mgr ctrl.Manager, o kind.Options) error {
 		Forget: func(uid types.UID) {
 			c.memories.forget(string(uid))
 			c.release(uid)
+			c.incumbents.Forget(uid)
 			c.contests.Forget(uid)
 		},
 		Index: index,
@@ -209,7 +209,7 @@ func causes(ctx context.Context, kube client.Reader, cr *v1alpha1.Subscription) 
 		}
 	}
 	id := value(p.ExternalRefID)
-	if b, err := record.ReadBaseline(cr); err == nil && b != nil {
+	if b, err := baselineFrom(cr); err == nil && b != nil {
 		id = b.ID
 	}
 	if id != "" {
@@ -222,31 +222,4 @@ func causes(ctx context.Context, kube client.Reader, cr *v1alpha1.Subscription) 
 	}
 	slices.Sort(c)
 	return strings.Join(c, "\n")
-}
-
-// guard looks after a Subscription that is left alone since something in its spec
-// was refused: if its status was changed at the gateway, or the subscription
-// vanished, it is reconciled now.
-func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env kind.Environment) (bool, error) {
-	e, err := c.connect(ctx, cr, env)
-	if err != nil {
-		return false, err
-	}
-	if err := e.read(cr); err != nil || e.baseline == nil {
-		return false, err
-	}
-	if lost, err := e.loses(ctx, cr, e.recorded()); err != nil || lost {
-		return false, err
-	}
-	got, err := e.gateway.GetSubscription(ctx, e.baseline.ID)
-	if gateway.IsNotFound(err) {
-		return judgeAbsence(e.baseline, e.at) == nil && !c.contests.Vanishes(cr.GetUID(), e.now()), nil
-	}
-	if err != nil {
-		return false, err
-	}
-	if wanted := cr.Spec.ForProvider.Status; wanted != nil {
-		return got.Status != string(*wanted), nil
-	}
-	return !leavesStatus(e.baseline) && got.Status != gateway.SubscriptionActive, nil
 }

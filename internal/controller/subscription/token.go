@@ -78,10 +78,15 @@ func secrets(cr *v1alpha1.Subscription) []string {
 }
 
 // remembered is the version of the Secret whose token was last applied: what an
-// update left in status, else what a create left in an annotation.
-func remembered(cr *v1alpha1.Subscription) *v1alpha1.TokenVersion {
+// update left in status, else what a create left in an annotation. The latter tells
+// of the token in force only as long as nothing was written since; status, which
+// knew of later writes, may have been lost in a restore.
+func (e *external) remembered(cr *v1alpha1.Subscription) *v1alpha1.TokenVersion {
 	if v := cr.Status.AtProvider.Token; v != nil {
 		return v
+	}
+	if s := e.observed; s != nil && !sameStamp(s.CreatedAt, s.UpdatedAt) {
+		return nil
 	}
 	return rememberedByCreate(cr)
 }
@@ -116,7 +121,7 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 	if name == "" {
 		return token{state: tokenUnmanaged}, nil
 	}
-	known := remembered(cr)
+	known := e.remembered(cr)
 	if deployed && e.attemptOpen() {
 		// Which of several creates took effect is not known, nor what it carried.
 		known = cr.Status.AtProvider.Token

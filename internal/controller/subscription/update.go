@@ -34,7 +34,12 @@ import (
 
 // Update a Subscription as Observe decided.
 func (e *external) Update(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalUpdate, error) {
-	return managed.ExternalUpdate{}, e.conclude(cr, e.apply(ctx, cr), xpv2.Unavailable())
+	err := e.apply(ctx, cr)
+	if d := differs(e.wish, *e.observed); err != nil && len(d) > 0 {
+		// Whatever the reason, it is known what is not in force.
+		conditions.Set(cr, conditions.NotYet(d))
+	}
+	return managed.ExternalUpdate{}, e.conclude(cr, err, xpv2.Unavailable())
 }
 
 func (e *external) apply(ctx context.Context, cr *v1alpha1.Subscription) error {
@@ -71,11 +76,7 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 	if t.rotate {
 		// A token that cannot be handed out must not be put in force.
 		if _, _, err := e.publish(ctx, cr, e.details(e.baseline.Fields[fieldAPIID], e.baseline.ID)); err != nil {
-			var p *problem
-			if errors.As(err, &p) {
-				return e.putStatus(ctx, cr, p)
-			}
-			return err
+			return e.putStatus(ctx, cr, err)
 		}
 		if !rotationAsked(cr) {
 			e.recorder.Event(cr, event.Warning("TokenLost", errors.New("the connection Secret no longer has the token that was generated; it is replaced by a new one")))
@@ -115,6 +116,7 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 	}
 
 	e.reportWritten(ctx, cr, answer)
+	e.observed.Status, e.observed.SubscriptionPlanID = answer.Status, answer.SubscriptionPlanID
 	planKept := answer.SubscriptionPlanID != e.wish.Plan.ID
 	if planKept && e.gateway.Generation() == connection.GenerationUnknown {
 		// It accepted the change and did nothing.
@@ -186,9 +188,9 @@ func (e *external) applied(ctx context.Context, cr *v1alpha1.Subscription, t tok
 	return nil
 }
 
-// putStatus sends the status alone, if it differs, and returns the problem that
-// kept the rest from being sent.
-func (e *external) putStatus(ctx context.Context, cr *v1alpha1.Subscription, p *problem) error {
+// putStatus sends the status alone, if it differs, and returns what kept the rest
+// from being sent.
+func (e *external) putStatus(ctx context.Context, cr *v1alpha1.Subscription, p error) error {
 	if e.wish.Status == "" || e.wish.Status == e.observed.Status {
 		return p
 	}
@@ -201,7 +203,7 @@ func (e *external) putStatus(ctx context.Context, cr *v1alpha1.Subscription, p *
 	}
 	e.observed.Status = answer.Status
 	e.reportWritten(ctx, cr, answer)
-	e.recorder.Event(cr, event.Normal("StatusApplied", fmt.Sprintf("The status alone was set to %s, since the rest cannot be applied: %s", e.wish.Status, p.Message)))
+	e.recorder.Event(cr, event.Normal("StatusApplied", fmt.Sprintf("The status alone was set to %s, since the rest cannot be applied: %v", e.wish.Status, p)))
 	return p
 }
 

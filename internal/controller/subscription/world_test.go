@@ -80,6 +80,8 @@ type world struct {
 	mu sync.Mutex
 	// onWrite may refuse a write of the provider to a Subscription.
 	onWrite func() error
+	// refuseSecrets makes the API server refuse to write Secrets.
+	refuseSecrets bool
 	// shown is what the cache shows of Subscriptions, if not what is stored.
 	shown map[string]*v1alpha1.Subscription
 	// failures are the errors of all passes.
@@ -145,6 +147,9 @@ func (w *world) restart() {
 
 // create gives objects what a real API server gives them.
 func (w *world) create(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+	if _, ok := o.(*corev1.Secret); ok && w.refuseSecrets {
+		return kerrors.NewServiceUnavailable("the API server is busy")
+	}
 	if o.GetUID() == "" {
 		o.SetUID(uuid.NewUUID())
 	}
@@ -523,6 +528,7 @@ func (w *world) pass(name string) (*v1alpha1.Subscription, error) {
 	if after == nil && before != nil {
 		w.controller.memories.forget(string(before.GetUID()))
 		w.controller.release(before.GetUID())
+		w.controller.incumbents.Forget(before.GetUID())
 		w.controller.contests.Forget(before.GetUID())
 	}
 	return after, c.err

@@ -132,7 +132,7 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 	if !ok || mine.ID != id {
 		return true, nil
 	}
-	return ownership.First(append(all, mine)).UID != mg.GetUID(), nil
+	return ownership.First(append(all, mine), e.memory.incumbents.Of(holding(id, e.at))).UID != mg.GetUID(), nil
 }
 
 // named is the external-name of a managed resource.

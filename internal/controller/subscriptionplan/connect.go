@@ -45,8 +45,9 @@ type api interface {
 
 // memory is what the passes over all SubscriptionPlans share.
 type memory struct {
-	claims   ownership.Claims
-	contests contest.Contests
+	claims     ownership.Claims
+	incumbents ownership.Incumbents
+	contests   contest.Contests
 }
 
 // connect returns the client for one pass.

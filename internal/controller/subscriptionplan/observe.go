@@ -322,6 +322,7 @@ func (e *external) compare(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObser
 	mg.Status.Deployed = f.baseline != nil || f.verdict.action != look
 	if mg.Status.Deployed {
 		// The record is stored; what stood for it until then is not needed.
+		e.memory.incumbents.Saw(mg.GetUID(), holding(f.got.ID, e.at))
 		e.memory.claims.Release(mg.GetUID(), nameClaim(mg.Spec.ForProvider.PlanName, e.at))
 		e.memory.claims.Release(mg.GetUID(), holding(f.got.ID, e.at))
 	}

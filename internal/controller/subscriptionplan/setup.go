@@ -69,6 +69,7 @@ func newKind(kube client.Client) *kind.Kind[*v1alpha1.SubscriptionPlan] {
 		Forget: func(uid types.UID) {
 			m.contests.Forget(uid)
 			m.claims.ReleaseAll(uid)
+			m.incumbents.Forget(uid)
 		},
 		Index: index,
 		Watch: func(b *builder.Builder) { watch(b, kube) },

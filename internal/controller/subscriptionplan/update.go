@@ -38,6 +38,9 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (m
 		return managed.ExternalUpdate{}, e.refuse(mg, v1alpha1.ReasonConflict, renameClash(mg.Spec.ForProvider.PlanName))
 	}
 	if err != nil {
+		if d := f.answer.differs; len(d) > 0 {
+			conditions.Set(mg, conditions.NotYet(d))
+		}
 		return managed.ExternalUpdate{}, e.failed(mg, err, xpv2.Unavailable())
 	}
 	e.memory.contests.Wrote(mg.GetUID(), mg.GetGeneration(), f.answer.differs, e.now())

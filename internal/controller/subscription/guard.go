@@ -1,0 +1,82 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package subscription
+
+import (
+	"context"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+)
+
+// guard looks after a Subscription that is left alone since something in its spec
+// was refused: if its status was changed at the gateway, or the subscription
+// vanished, it is reconciled now; and so is an import that was refused, if what it
+// names fits by now.
+func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env kind.Environment) (bool, error) {
+	e, err := c.connect(ctx, cr, env)
+	if err != nil {
+		return false, err
+	}
+	switch err := e.read(cr); {
+	case err != nil:
+		return false, err
+	case e.baseline == nil:
+		return e.importable(ctx, cr)
+	}
+	others, err := e.othersHolding(ctx, cr, e.recorded())
+	if err != nil || e.loses(cr, e.recorded(), others) {
+		return false, err
+	}
+	got, err := e.gateway.GetSubscription(ctx, e.baseline.ID)
+	if gateway.IsNotFound(err) {
+		return judgeAbsence(e.baseline, e.at) == nil && !c.contests.Vanishes(cr.GetUID(), e.now()), nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if wanted := cr.Spec.ForProvider.Status; wanted != nil {
+		return got.Status != string(*wanted), nil
+	}
+	return !leavesStatus(e.baseline) && got.Status != gateway.SubscriptionActive, nil
+}
+
+// importable tells whether a Subscription that names one at the gateway, and was
+// refused it, would now be given it.
+func (e *external) importable(ctx context.Context, cr *v1alpha1.Subscription) (bool, error) {
+	id := meta.GetExternalName(cr)
+	if id == "" || cr.Status.GetCondition(v1alpha1.TypeApplied).Reason != v1alpha1.ReasonImmutableField {
+		return false, nil
+	}
+	w, err := e.follow(ctx, cr, nil, e.attempt)
+	if err != nil || w.APIProblem != nil {
+		return false, err
+	}
+	listed, err := e.listAPI(ctx, w.APIID)
+	if err != nil {
+		return false, err
+	}
+	held, err := e.heldByOthers(ctx, cr, listed)
+	if err != nil {
+		return false, err
+	}
+	s, _ := judgeImport(w, id, listed)
+	return s != nil && !held(s.ID), nil
+}
