@@ -24,7 +24,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -62,13 +61,24 @@ const (
 
 func ptr[T any](v T) *T { return &v }
 
+// A tester is a test, be it one of many runs of a property.
+type tester interface {
+	Helper()
+	Context() context.Context
+	Cleanup(cleanup func())
+	Error(args ...any)
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // A world is an emulated gateway with one API named books, an API server in
 // memory, and the provider between them: the runtime's own reconciler runs every
 // pass over a Subscription.
 type world struct {
 	*emulator.Server
 
-	t      *testing.T
+	t      tester
 	kube   client.Client
 	clock  *testclock.FakePassiveClock
 	events *events
@@ -95,14 +105,16 @@ func generations() map[string]emulator.Generation {
 	return map[string]emulator.Generation{"InPlace": emulator.InPlace, "Legacy": emulator.Legacy}
 }
 
-func newWorld(t *testing.T, g emulator.Generation, objects ...client.Object) *world {
+func newWorld(t tester, g emulator.Generation, objects ...client.Object) *world {
 	t.Helper()
-	gw, err := emulator.Start(t.Context(), emulator.Options{Generation: g})
+	clock, began := testclock.NewFakePassiveClock(time.Now()), time.Now()
+	// At the gateway no two moments are the same.
+	gw, err := emulator.Start(t.Context(), emulator.Options{Generation: g, Now: func() time.Time { return clock.Now().Add(time.Since(began)) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(gw.Close)
-	w := &world{Server: gw, t: t, clock: testclock.NewFakePassiveClock(time.Now()), events: &events{}, shown: map[string]*v1alpha1.Subscription{}}
+	w := &world{Server: gw, t: t, clock: clock, events: &events{}, shown: map[string]*v1alpha1.Subscription{}}
 	w.addAPI("books")
 
 	s := runtime.NewScheme()
@@ -479,9 +491,13 @@ func (w *world) edit(name string, changes ...change) {
 		c(cr)
 	}
 	cr.Generation++
+	// The API server that refuses the provider's writes takes those of users.
+	refuse := w.onWrite
+	w.allowWrites()
 	if err := w.kube.Update(w.t.Context(), cr); err != nil {
 		w.t.Fatal(err)
 	}
+	w.onWrite = refuse
 }
 
 // remove a Subscription as a user does.
@@ -748,7 +764,7 @@ func (w *world) silent(secrets ...string) {
 }
 
 // inForce fails the test unless what a Subscription asks for is in force.
-func inForce(t *testing.T, cr *v1alpha1.Subscription) {
+func inForce(t tester, cr *v1alpha1.Subscription) {
 	t.Helper()
 	for _, c := range []xpv2.ConditionType{xpv2.TypeReady, xpv2.TypeSynced, v1alpha1.TypeApplied} {
 		if got := cr.GetCondition(c); got.Status != corev1.ConditionTrue {
@@ -764,7 +780,7 @@ func inForce(t *testing.T, cr *v1alpha1.Subscription) {
 }
 
 // tokenInForceIs fails the test unless the condition has a status.
-func tokenInForceIs(t *testing.T, cr *v1alpha1.Subscription, want corev1.ConditionStatus) {
+func tokenInForceIs(t tester, cr *v1alpha1.Subscription, want corev1.ConditionStatus) {
 	t.Helper()
 	if got := cr.GetCondition(v1alpha1.TypeTokenInForce); got.Status != want {
 		t.Errorf("TokenInForce is %s, want %s: %s %s", got.Status, want, got.Reason, got.Message)
@@ -772,7 +788,7 @@ func tokenInForceIs(t *testing.T, cr *v1alpha1.Subscription, want corev1.Conditi
 }
 
 // refused fails the test unless a pass was refused for a reason, and says so.
-func refused(t *testing.T, cr *v1alpha1.Subscription, err error, reason xpv2.ConditionReason) {
+func refused(t tester, cr *v1alpha1.Subscription, err error, reason xpv2.ConditionReason) {
 	t.Helper()
 	if !kind.IsRefusal(err) && !kind.IsPostponed(err) {
 		t.Errorf("not a refusal: %v", err)
@@ -790,7 +806,7 @@ func refused(t *testing.T, cr *v1alpha1.Subscription, err error, reason xpv2.Con
 }
 
 // baselineOf is what a Subscription records of what it holds.
-func baselineOf(t *testing.T, cr *v1alpha1.Subscription) *record.Baseline {
+func baselineOf(t tester, cr *v1alpha1.Subscription) *record.Baseline {
 	t.Helper()
 	b, err := record.ReadBaseline(cr)
 	if err != nil {
@@ -800,7 +816,7 @@ func baselineOf(t *testing.T, cr *v1alpha1.Subscription) *record.Baseline {
 }
 
 // attemptOf is what a Subscription records of a create.
-func attemptOf(t *testing.T, cr *v1alpha1.Subscription) *record.Attempt {
+func attemptOf(t tester, cr *v1alpha1.Subscription) *record.Attempt {
 	t.Helper()
 	a, err := record.ReadAttempt(cr)
 	if err != nil {
