@@ -54,7 +54,8 @@ func together(n int, call func() error) map[gateway.Reason]int {
 	return out
 }
 
-// contract: A4; case: F5
+// contract: A4
+// case: F5
 func TestRetryAfterHoldsTheEndpoint(t *testing.T) {
 	ctx := context.Background()
 	var calls atomic.Int64
@@ -109,7 +110,8 @@ func TestRetryAfterHoldsTheEndpoint(t *testing.T) {
 	}
 }
 
-// contract: A4; case: W4
+// contract: A4
+// case: W4
 func TestDeadGatewayCostsOneProbe(t *testing.T) {
 	ctx := context.Background()
 	var calls atomic.Int64
@@ -247,7 +249,8 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
-// contract: C1; case: A2
+// contract: C1
+// case: A2
 func TestOAuth2(t *testing.T) {
 	ctx := context.Background()
 	ca := newAuthority(t, "ca")

@@ -141,7 +141,8 @@ func TestSeedOfADeclaration(t *testing.T) {
 	}
 }
 
-// contract: C3; case: F7, F11
+// contract: C3
+// case: F7, F11
 func TestHealth(t *testing.T) {
 	type step struct {
 		status int

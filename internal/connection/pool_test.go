@@ -279,7 +279,8 @@ func serveTLS(t *testing.T, a authority, clients *x509.CertPool, h http.HandlerF
 
 func ok(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, emptyList) }
 
-// contract: C2; case: A2, F2, A15
+// contract: C2
+// case: A2, F2, A15
 func TestConfigErrors(t *testing.T) {
 	ca, other := newAuthority(t, "ca"), newAuthority(t, "other")
 	cert, _ := ca.issue(t)
@@ -518,7 +519,8 @@ func TestTenancy(t *testing.T) {
 	}
 }
 
-// contract: C1; case: A2, F2, F3
+// contract: C1
+// case: A2, F2, F3
 func TestTLS(t *testing.T) {
 	ca, other := newAuthority(t, "ca"), newAuthority(t, "other")
 	clients := x509.NewCertPool()
@@ -558,7 +560,8 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// contract: A6, A7; case: F2, F8, W5
+// contract: A6, A7
+// case: F2, F8, W5
 func TestRotation(t *testing.T) {
 	ctx := context.Background()
 	ca := newAuthority(t, "ca")
@@ -662,7 +665,8 @@ func TestTroubleIsNotRemembered(t *testing.T) {
 	w.must(t)
 }
 
-// contract: C4; case: W6
+// contract: C4
+// case: W6
 func TestLastGood(t *testing.T) {
 	ctx := context.Background()
 	w := newWorld(t, config("http://gw"), creds("x"))

@@ -81,7 +81,8 @@ type sent struct {
 	Body                                                       any
 }
 
-// contract: S21, A7; case: G7, F13
+// contract: S21, A7
+// case: G7, F13
 func TestRequests(t *testing.T) {
 	at := time.Date(2026, 12, 31, 0, 0, 0, 0, time.FixedZone("", 19800))
 	ctx := context.Background()
@@ -231,7 +232,8 @@ func judge(err error) judged {
 	return judged{ReasonOf(err), SubjectOf(err), MayHaveBeenApplied(err)}
 }
 
-// contract: S11, S13, S14, S31, P4, P5; case: D3
+// contract: S11, S13, S14, S31, P4, P5
+// case: D3
 func TestAnswers(t *testing.T) {
 	const own = `{"status":"error","message":%q}`
 	envelope := func(m string) string { return fmt.Sprintf(own, m) }
@@ -351,7 +353,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// contract: A1, A2; case: A15, A14
+// contract: A1, A2
+// case: A15, A14
 func TestErrorText(t *testing.T) {
 	value := "t<k \"0\n1"
 	sum := sha256.Sum256([]byte(value))
@@ -480,7 +483,8 @@ func TestConnectionsAreReused(t *testing.T) {
 	}
 }
 
-// contract: S5; case: F10
+// contract: S5
+// case: F10
 func TestUnsafeIDMakesNoCall(t *testing.T) {
 	var calls atomic.Int64
 	c := clientFor(t, func(http.ResponseWriter, *http.Request) { calls.Add(1) })

@@ -26,7 +26,8 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// contract: S29; case: G6, G10
+// contract: S29
+// case: G6, G10
 func TestFill(t *testing.T) {
 	at := time.Date(2026, 4, 24, 7, 21, 13, 123456789, time.UTC)
 	cases := map[string]struct {
@@ -138,7 +139,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// contract: A4; case: F5
+// contract: A4
+// case: F5
 func TestParseRetryAfter(t *testing.T) {
 	now := time.Date(2026, 4, 24, 7, 0, 0, 0, time.UTC)
 	type want struct {

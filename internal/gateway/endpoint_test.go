@@ -99,7 +99,8 @@ func FuzzParseEndpoint(f *testing.F) {
 	})
 }
 
-// contract: S5; case: F10
+// contract: S5
+// case: F10
 func TestEndpointURL(t *testing.T) {
 	e, err := ParseEndpoint("http://gw/base")
 	if err != nil {

@@ -132,7 +132,8 @@ func TestRestApiStranger(t *testing.T) {
 // Drift is set back within a drift interval, and a deleted API comes back with
 // its subscription.
 //
-// contract: S30, case: W7
+// contract: S30
+// case: W7
 func TestRestApiDrift(t *testing.T) {
 	in(t, emulator.InPlace, func(_ *testing.T, w *world) {
 		a := w.api("books")
@@ -176,7 +177,8 @@ func (w *world) gatewayContext(handle string) any {
 // What the gateway complains about is in the conditions, in the words of the
 // spec, and an edit that cures it is applied at once.
 //
-// contract: R5, A3, case: H1, F4
+// contract: R5, A3
+// case: H1, F4
 func TestRestApiRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, emulator.Options{Policies: map[string][]string{"set-headers": {"v1"}}})

@@ -492,7 +492,8 @@ func TestNameClash(t *testing.T) {
 
 // What the gateway complains about is in the condition, by field of the spec.
 //
-// contract: R5, case: H1
+// contract: R5
+// case: H1
 func TestRefused(t *testing.T) {
 	mg := managedBooks(func(mg *v1alpha1.RestApi) { mg.Spec.ForProvider.Context = "no-slash" })
 	b := newBench(t, mg)
@@ -631,7 +632,8 @@ func TestDeleteLosesItsAnswer(t *testing.T) {
 	b.gone(mg)
 }
 
-// contract: S31, case: F11
+// contract: S31
+// case: F11
 func TestUnreadableIsNotAbsent(t *testing.T) {
 	faults := map[string]emulator.Fault{
 		"403":      emulator.Denied(http.StatusForbidden),
@@ -812,7 +814,8 @@ func plan(name, at, planName string) *v1alpha1.SubscriptionPlan {
 	return p
 }
 
-// contract: S25, case: W17
+// contract: S25
+// case: W17
 func TestPlanReferences(t *testing.T) {
 	mg := managedBooks(func(mg *v1alpha1.RestApi) {
 		mg.Spec.ForProvider.SubscriptionPlans = []v1alpha1.PlanName{"Silver"}

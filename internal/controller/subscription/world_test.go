@@ -727,8 +727,6 @@ func (w *world) count(method string) int {
 
 // silent fails the test if anything the provider wrote or said holds one of the
 // given secrets, or a hash of it.
-//
-// contract: A2
 func (w *world) silent(secrets ...string) {
 	w.t.Helper()
 	said := append([]string{}, w.failures...)

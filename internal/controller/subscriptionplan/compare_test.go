@@ -34,7 +34,8 @@ func ptr[T any](v T) *T { return &v }
 
 var expiry = time.Date(2030, 12, 31, 23, 59, 59, 0, time.UTC)
 
-// contract: P2, P3, P4, S29, case: G1, G6, G7
+// contract: P2, P3, P4, S29
+// case: G1, G6, G7
 func TestCompare(t *testing.T) {
 	type args struct {
 		p        v1alpha1.SubscriptionPlanParameters

@@ -24,7 +24,8 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 )
 
-// contract: P1, S34, S36, A5, A11, case: W9
+// contract: P1, S34, S36, A5, A11
+// case: W9
 func TestDecide(t *testing.T) {
 	cases := map[string]struct {
 		reason string

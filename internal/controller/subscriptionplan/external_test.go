@@ -188,7 +188,8 @@ func refusedFor(t *testing.T, mg *v1alpha1.SubscriptionPlan, err error, reason x
 // A straightforward create is one POST, after which nothing is written, whatever
 // stopOnQuotaReach says.
 //
-// case: G1, contract: A10
+// contract: A10
+// case: G1
 func TestCreateThenIdle(t *testing.T) {
 	for name, stop := range map[string]*bool{"Absent": nil, "True": ptr(true), "False": ptr(false)} {
 		t.Run(name, func(t *testing.T) {
@@ -221,7 +222,8 @@ func TestCreateThenIdle(t *testing.T) {
 
 // A plan whose create was answered by nobody is found by its name.
 //
-// contract: P1, case: D1, D3, D6, D8
+// contract: P1
+// case: D1, D3, D6, D8
 func TestLostAnswer(t *testing.T) {
 	faults := map[string]emulator.Fault{
 		"Cut":       emulator.Cut().After(),
@@ -287,7 +289,8 @@ func TestDeletedWhileOpen(t *testing.T) {
 	b.gone(mg)
 }
 
-// contract: P1, A11, case: W9
+// contract: P1, A11
+// case: W9
 func TestStranger(t *testing.T) {
 	t.Run("Never", func(t *testing.T) {
 		mg := managedGold()
@@ -410,7 +413,8 @@ func TestNameIsReserved(t *testing.T) {
 	ready(t, b.settle(mg))
 }
 
-// contract: S18, S19, case: C9, H6, F10
+// contract: S18, S19
+// case: C9, H6, F10
 func TestImport(t *testing.T) {
 	t.Run("Fills", func(t *testing.T) {
 		mg := managedGold()
@@ -540,7 +544,8 @@ func TestRenameClash(t *testing.T) {
 	})
 }
 
-// contract: P5, case: W10, B1
+// contract: P5
+// case: W10, B1
 func TestDeleteInUse(t *testing.T) {
 	for _, g := range []emulator.Generation{emulator.Legacy, emulator.InPlace} {
 		t.Run(string(g), func(t *testing.T) {
@@ -569,7 +574,8 @@ func TestDeleteInUse(t *testing.T) {
 	}
 }
 
-// contract: S31, S33, case: E8, F11
+// contract: S31, S33
+// case: E8, F11
 func TestUnreadableIsNotAbsent(t *testing.T) {
 	faults := map[string]emulator.Fault{
 		"403":     emulator.Denied(http.StatusForbidden),
@@ -709,7 +715,8 @@ func TestGatewayThatChangesWhatIsWritten(t *testing.T) {
 	ready(t, b.settle(mg))
 }
 
-// case: G10, S29
+// contract: S29
+// case: G10
 func TestOddAnswers(t *testing.T) {
 	mg := managedGold()
 	b := newBench(t, emulator.Options{}, mg)
