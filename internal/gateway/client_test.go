@@ -456,6 +456,7 @@ func TestRetryAfterInError(t *testing.T) {
 	}
 }
 
+// contract: A7
 func TestMaxBody(t *testing.T) {
 	c := clientFor(t, answering(200, "application/json", `{"apis":[],"x":"`+strings.Repeat("x", 100)+`"}`), func(o *Options) { o.MaxBody = 50 })
 	if _, err := c.ListRestAPIs(context.Background()); ReasonOf(err) != ReasonBadAnswer {
