@@ -64,6 +64,10 @@ test: tools ## Run all tests (TESTFLAGS='-run …' for some of them)
 	go test -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -vxF -f <(go list $(RACED))) || status=1; \
 	exit $$status
 
+.PHONY: mutants
+mutants: ## Disable one guard of the provider at a time, and see that a test notices which promise that breaks (about 10 minutes; ARGS='status-first …' for some)
+	go run ./test/mutants $(ARGS)
+
 .PHONY: conformance
 conformance: ## Run the conformance suite against a gateway: GATEWAY_URL=… GATEWAY_USER=… GATEWAY_PASSWORD=… GATEWAY_GENERATION=legacy|in-place
 	@echo "==> conformance of $${GATEWAY_URL:-the emulator, in both generations}"

@@ -20,11 +20,8 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,50 +47,13 @@ func TestEveryPromiseHasATest(t *testing.T) {
 	if len(numbers) == 0 {
 		t.Error("docs/promises.md: nothing is promised")
 	}
-	named, wrong := inTree(t, root)
-	for _, err := range append(wrong, compare(numbers, named)...) {
-		t.Error(err)
-	}
-}
-
-// inTree are the namings in all tests of this module.
-func inTree(t *testing.T, root string) ([]naming, []error) {
-	t.Helper()
-	var found []naming
-	var wrong []error
-	fset, tree := token.NewFileSet(), os.DirFS(root)
-	err := fs.WalkDir(tree, ".", func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && path != "." && !ours(tree, path, d.Name()):
-			return fs.SkipDir
-		case d.IsDir(), !strings.HasSuffix(path, "_test.go"):
-			return nil
-		}
-		source, err := fs.ReadFile(tree, path)
-		if err != nil {
-			return err
-		}
-		f, err := parser.ParseFile(fset, path, source, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		n, w := namings(fset, f)
-		found, wrong = append(found, n...), append(wrong, w...)
-		return nil
-	})
+	named, wrong, err := inTree(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found, wrong
-}
-
-// ours tells whether a folder is one in which go test looks for this module's
-// tests.
-func ours(tree fs.FS, path, name string) bool {
-	_, err := fs.Stat(tree, path+"/go.mod")
-	return err != nil && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "_") && !slices.Contains([]string{"testdata", "vendor"}, name)
+	for _, err := range append(wrong, compare(numbers, named)...) {
+		t.Error(err)
+	}
 }
 
 // texts of errors.

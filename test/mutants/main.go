@@ -1,0 +1,161 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Command mutants proves that the tests notice when a guard is missing: it builds
+// the provider with one of them disabled at a time and runs the tests, of which at
+// least one must fail that names the promise which is broken.
+//
+//	go run ./test/mutants [name…]
+//
+// Nothing in the working tree is changed: the compiler is given the altered file
+// in place of the real one.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/crossplane-contrib/provider-apiplatform/test/promises"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, names []string) error {
+	all := mutants()
+	for _, n := range names {
+		if !slices.ContainsFunc(all, func(m mutant) bool { return m.name == n }) {
+			return fmt.Errorf("there is no mutant %q", n)
+		}
+	}
+	named, err := promises.ByTest(".")
+	if err != nil {
+		return err
+	}
+	survived := 0
+	for _, m := range all {
+		if len(names) > 0 && !slices.Contains(names, m.name) {
+			continue
+		}
+		began := time.Now()
+		killers, err := m.test(ctx, named)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		took := time.Since(began).Round(time.Second)
+		if err != nil {
+			survived++
+			fmt.Printf("%-22s SURVIVED  %s (%s)\n", m.name, err, took)
+			continue
+		}
+		fmt.Printf("%-22s breaks %-4s noticed by %s (%s)\n", m.name, m.promise, strings.Join(killers, ", "), took)
+	}
+	if survived > 0 {
+		return fmt.Errorf("%d mutants survived", survived)
+	}
+	return nil
+}
+
+// A mutant is the provider without one of its guards.
+type mutant struct {
+	name string
+	// promise that is broken.
+	promise string
+	// file that is altered, and what is replaced in it by what.
+	file, old, new string
+	// packages whose tests are run, and flags of theirs.
+	packages, flags []string
+}
+
+var failed = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
+
+// test runs the tests on a mutant, and returns those that fail and name the promise
+// it breaks.
+func (m mutant) test(ctx context.Context, named map[string][]string) ([]string, error) {
+	overlay, clean, err := m.overlay()
+	if err != nil {
+		return nil, err
+	}
+	defer clean()
+	args := append([]string{"test", "-count=1", "-timeout=10m", "-overlay=" + overlay}, append(m.packages, m.flags...)...)
+	out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput() //nolint:gosec // The arguments are this program's own.
+	switch {
+	case err == nil:
+		return nil, fmt.Errorf("no test of %s fails", strings.Join(m.packages, ", "))
+	case strings.Contains(string(out), "[build failed]") || strings.Contains(string(out), "[setup failed]"):
+		return nil, fmt.Errorf("it does not build:\n%s", out)
+	}
+	var all, killers []string
+	for _, match := range failed.FindAllStringSubmatch(string(out), -1) {
+		all = append(all, match[1])
+		if slices.Contains(named[match[1]], m.promise) {
+			killers = append(killers, match[1])
+		}
+	}
+	if len(killers) == 0 {
+		return nil, fmt.Errorf("none of the tests that fail names %s: %s", m.promise, strings.Join(all, ", "))
+	}
+	return killers, nil
+}
+
+// overlay has the compiler see the mutant's file in place of the real one.
+func (m mutant) overlay() (path string, clean func(), err error) {
+	file, err := filepath.Abs(m.file)
+	if err != nil {
+		return "", nil, err
+	}
+	source, err := os.ReadFile(file) //nolint:gosec // It is named in this program.
+	if err != nil {
+		return "", nil, err
+	}
+	if n := strings.Count(string(source), m.old); n != 1 {
+		return "", nil, fmt.Errorf("%s has %d times what is to be replaced, want 1; the mutant has to follow the code:\n%s", m.file, n, m.old)
+	}
+	dir, err := os.MkdirTemp("", "mutant-")
+	if err != nil {
+		return "", nil, err
+	}
+	clean = func() { _ = os.RemoveAll(dir) }
+	altered, path := filepath.Join(dir, "altered.go"), filepath.Join(dir, "overlay.json")
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {file: altered}})
+	if err == nil {
+		err = os.WriteFile(altered, []byte(strings.Replace(string(source), m.old, m.new, 1)), 0o600) //nolint:gosec // The folder was just made.
+	}
+	if err == nil {
+		err = os.WriteFile(path, replace, 0o600)
+	}
+	if err != nil {
+		clean()
+		return "", nil, err
+	}
+	return path, clean, nil
+}

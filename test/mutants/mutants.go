@@ -1,0 +1,116 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+// mutants are all that are tried. Each disables one guard, as a careless change
+// might.
+func mutants() []mutant {
+	const controller = "internal/controller/"
+	in := func(kind, name, promise, file, old, replacement string) mutant {
+		return mutant{name: name, promise: promise, file: controller + kind + "/" + file, old: old, new: replacement, packages: []string{"./" + controller + kind}}
+	}
+	subscription := func(name, promise, file, old, replacement string) mutant {
+		m := in("subscription", name, promise, file, old, replacement)
+		// That it fails is all there is to know.
+		m.flags = []string{"-rapid.shrinktime=1s", "-rapid.nofailfile"}
+		return m
+	}
+	return []mutant{
+		subscription("ownership-check", "S7", "connect.go",
+			`o.UID != cr.GetUID() && o.Same(h)`, `false && o.Same(h)`),
+		subscription("loser-acts", "S12", "observe.go",
+			`return ownership.First(append(others, self), e.incumbents.Of(h)).UID != cr.GetUID()`, `return false`),
+		subscription("incumbent", "S12", "observe.go",
+			`e.incumbents.Of(h)`, `""`),
+		{
+			name: "reservation", promise: "S12", file: "internal/ownership/ownership.go",
+			old: `			return o.uid == uid
+`, new: `			return true
+`,
+			packages: []string{"./internal/ownership"},
+		},
+		subscription("baseline-facts", "S17", "baseline.go",
+			`return s.APIID == b.APIInternalID && strings.TrimSpace(s.ApplicationID) == b.Fields[fieldApplicationID]`, `return true`),
+		subscription("baseline-fields", "S15", "decide.go",
+			`		case is == was:
+`, `		case is == was, true:
+`),
+		subscription("import-check", "S18", "decide.go",
+			`if i >= 0 && describes(w, listed[i]) {`, `if i >= 0 {`),
+		subscription("status-first", "S23", "decide.go",
+			`		if statusDiffers {
+			u.Action = actionStatus
+		}
+		return u
+`, `		return u
+`),
+		subscription("attempt-record", "S11", "observe.go",
+			`return e.attempt != nil && e.attempt.Outcome == record.Open && e.attempt.Endpoint == e.gateway.Endpoint().String()`, `return false`),
+		subscription("absent-before", "S11", "decide.go",
+			`			if a.AbsentBefore {
+				return &listed[i], nil
+			}
+`, `			return &listed[i], nil
+`),
+		subscription("token-proof", "S8", "decide.go",
+			`		return only, true
+`, `		return only, false
+`),
+		subscription("token-trim", "S26", "token.go",
+			`value := strings.TrimSpace(string(raw))`, `value := string(raw)`),
+		subscription("adoption-policy", "S10", "decide.go",
+			`	if c.Policy == v1alpha1.SubscriptionAdoptNever {
+		return nil, false
+	}
+`, ``),
+		subscription("late-commit", "S33", "delete.go",
+			`if wait := e.at.TooLate(cr).Sub(e.now()); wait > 0 {`, `if wait := e.at.TooLate(cr).Sub(e.now()); wait < 0 {`),
+		subscription("gateway-changed", "S36", "decide.go",
+			`	if at.Accepted || at.Recorded(b.Endpoint, b.GatewayID) {
+		return nil
+	}
+`, `	if at.Timeout >= 0 {
+		return nil
+	}
+`),
+		subscription("foreign-writes", "S22", "decide.go",
+			`foreign := !c.KnownStamp.IsZero() && !sameStamp(c.KnownStamp, c.Observed.UpdatedAt)`, `foreign := false`),
+		subscription("legacy-loop", "S28", "decide.go",
+			`		if c.SentAlready {
+			return statusOnly(legacyProblem(planDiffers, tokenDiffers))
+		}
+`, ``),
+		subscription("token-before-post", "S27", "observe.go",
+			`	if err := e.publishBeforeCreate(ctx, cr); err != nil {
+		return err
+	}
+`, `	if e.tokenNow.rotate {
+		e.tokenNow.value, e.tokenNow.rotate = generate(), false
+	}
+`),
+		in("restapi", "mark", "R2", "decide.go",
+			`	case s.mark == unmarked && (s.preset || s.takeover):
+`, `	case !s.heldHere:
+`),
+		in("subscriptionplan", "plan-adoption", "P1", "decide.go",
+			`	case s.heldByOther, s.found == byName && !s.adopt:
+`, `	case s.heldByOther:
+`),
+		in("kind", "hold", "A3", "reconcile.go",
+			`if wait, held := r.holds.remaining(uid, causes, r.clock.Now()); held {`, `if wait, held := r.holds.remaining(uid, causes, r.clock.Now()); held && false {`),
+	}
+}
