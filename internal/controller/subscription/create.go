@@ -178,7 +178,7 @@ func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, fiel
 		rotation = cr.Status.AtProvider.HandledRotation
 	}
 	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{ID: s.ID, Endpoint: e.at.Endpoint, Origin: origin, HandledRotation: rotation}
-	e.memory.token, e.memory.conflict = nil, ""
+	e.memory.token, e.memory.conflict, e.memory.inTheWay = nil, "", ""
 	switch {
 	case t != nil:
 		remember(cr, t.version)
@@ -231,12 +231,17 @@ func (e *external) conflictState(ctx context.Context, cr *v1alpha1.Subscription)
 }
 
 func (e *external) conflictKey(cr *v1alpha1.Subscription, listed []gateway.Subscription, exists bool) string {
+	return fmt.Sprint(cr.GetGeneration(), e.tokenNow.version, e.gateway.ConfigVersion(), thereKey(listed, exists))
+}
+
+// thereKey names what the gateway has that could be in the way of a create.
+func thereKey(listed []gateway.Subscription, exists bool) string {
 	ids := make([]string, 0, len(listed))
 	for _, s := range listed {
 		ids = append(ids, s.ID)
 	}
 	slices.Sort(ids)
-	return fmt.Sprint(cr.GetGeneration(), e.tokenNow.version, e.gateway.ConfigVersion(), exists, ids)
+	return fmt.Sprint(exists, ids)
 }
 
 // inTheWay lists the subscriptions on the API, and tells whether the asked-for ID
@@ -326,6 +331,7 @@ func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription) error {
 	if err != nil {
 		return err
 	}
+	e.memory.inTheWay = thereKey(listed, exists)
 	held, err := e.heldByOthers(ctx, cr, listed)
 	if err != nil {
 		return err

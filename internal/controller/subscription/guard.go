@@ -29,7 +29,7 @@ import (
 // guard looks after a Subscription that is left alone since something in its spec
 // was refused: if its status was changed at the gateway, or the subscription
 // vanished, it is reconciled now; and so is an import that was refused, if what it
-// names fits by now.
+// names fits by now, and a create, if what was in its way is not what it was.
 func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env kind.Environment) (bool, error) {
 	e, err := c.connect(ctx, cr, env)
 	if err != nil {
@@ -38,6 +38,8 @@ func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env k
 	switch err := e.read(cr); {
 	case err != nil:
 		return false, err
+	case e.baseline == nil && cr.Status.GetCondition(v1alpha1.TypeApplied).Reason == v1alpha1.ReasonConflict:
+		return e.outOfTheWay(ctx, cr)
 	case e.baseline == nil:
 		return e.importable(ctx, cr)
 	}
@@ -56,6 +58,20 @@ func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env k
 		return got.Status != string(*wanted), nil
 	}
 	return !leavesStatus(e.baseline) && got.Status != gateway.SubscriptionActive, nil
+}
+
+// outOfTheWay tells whether the gateway has something else by now than what was in
+// the way of a create.
+func (e *external) outOfTheWay(ctx context.Context, cr *v1alpha1.Subscription) (bool, error) {
+	if e.attempt == nil || e.memory.inTheWay == "" {
+		return false, nil
+	}
+	var err error
+	if e.wish, err = e.follow(ctx, cr, nil, e.attempt); err != nil || e.wish.APIProblem != nil {
+		return false, err
+	}
+	listed, exists, err := e.inTheWay(ctx)
+	return err == nil && thereKey(listed, exists) != e.memory.inTheWay, err
 }
 
 // importable tells whether a Subscription that names one at the gateway, and was

@@ -86,6 +86,9 @@ type memory struct {
 	// already: as long as nothing of it changes it is not sent again.
 	conflict string
 
+	// inTheWay is the part of it that only the gateway can tell.
+	inTheWay string
+
 	// published is the state of the connection Secret after it was last written or
 	// found to be right.
 	published string

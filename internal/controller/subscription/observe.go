@@ -394,7 +394,7 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 		cr.Status.AtProvider.Token = e.tokenNow.version
 	}
 	if e.update.Contested {
-		conditions.Set(cr, foreignWrites())
+		e.contested(cr, foreignWrites())
 	} else {
 		conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeContested)
 		e.contests.Settled(cr.GetUID())

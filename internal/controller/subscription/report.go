@@ -20,6 +20,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,6 +55,14 @@ func (e *external) differences() []string {
 		d = append(d, "subscriptionToken")
 	}
 	return d
+}
+
+// contested says that somebody else keeps writing, and tells it once.
+func (e *external) contested(cr *v1alpha1.Subscription, c xpv2.Condition) {
+	if cr.GetCondition(c.Type).Status != c.Status {
+		e.recorder.Event(cr, event.Warning("Contested", errors.New(c.Message)))
+	}
+	conditions.Set(cr, c)
 }
 
 // report what the gateway says in status.

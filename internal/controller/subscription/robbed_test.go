@@ -275,6 +275,35 @@ func TestImportFitsLater(t *testing.T) {
 	inForce(t, w.settle("s"))
 }
 
+// What was in the way of a create is watched, and a create that was refused is tried
+// again once it is gone.
+//
+// contract: S9, A3
+func TestConflictOutOfTheWay(t *testing.T) {
+	for name, g := range generations() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken))
+			w.declareReal(g)
+			stranger := w.byHand(byHandLike(secretToken, "stranger", "acme"))
+			w.add(subscription("s", application("app"), externalRef("acme")))
+			cr, err := w.pass("s")
+			refused(t, cr, err, v1alpha1.ReasonConflict)
+			posts := w.count(http.MethodPost)
+			if now, err := w.guard("s"); err != nil || now {
+				t.Errorf("it is tried again although nothing changed: %v", err)
+			}
+			w.deleteByHand(stranger)
+			if now, err := w.guard("s"); err != nil || !now {
+				t.Errorf("it is not noticed that nothing is in the way: %v", err)
+			}
+			if n := w.count(http.MethodPost); n != posts {
+				t.Errorf("%d POSTs to find out", n-posts)
+			}
+			inForce(t, w.settle("s"))
+		})
+	}
+}
+
 // The gateway's words for a token that is taken are about something else.
 //
 // contract: S23

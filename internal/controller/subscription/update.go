@@ -51,7 +51,7 @@ func (e *external) apply(ctx context.Context, cr *v1alpha1.Subscription) error {
 	case actionNone:
 	}
 	if e.update.Contested {
-		conditions.Set(cr, conditions.Contested(differs(e.wish, *e.observed)))
+		e.contested(cr, conditions.Contested(differs(e.wish, *e.observed)))
 	}
 	switch {
 	case e.update.Problem == nil:

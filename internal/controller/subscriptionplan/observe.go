@@ -50,6 +50,9 @@ type finding struct {
 
 // Observe a plan, and decide what is to be done about it.
 func (e *external) Observe(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (managed.ExternalObservation, error) {
+	if meta.WasDeleted(mg) {
+		conditions.Set(mg, xpv2.Deleting())
+	}
 	f, err := e.find(ctx, mg)
 	if err != nil {
 		return managed.ExternalObservation{}, err
