@@ -24,7 +24,8 @@ import (
 
 // Incumbents are the managed resources that this process saw hold an object. Records
 // and status can be written by others, for another object as well and with any
-// content; what was seen at work cannot. A restart forgets it.
+// content; what was seen at work cannot. A restart forgets it, and one gateway behind
+// two endpoints counts as two.
 type Incumbents struct {
 	mu sync.Mutex
 	// of an object, and by managed resource.

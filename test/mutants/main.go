@@ -31,6 +31,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -51,21 +52,24 @@ func main() {
 }
 
 func run(ctx context.Context, names []string) error {
-	all := mutants()
+	chosen := mutants()
 	for _, n := range names {
-		if !slices.ContainsFunc(all, func(m mutant) bool { return m.name == n }) {
+		if !slices.ContainsFunc(chosen, func(m mutant) bool { return m.name == n }) {
 			return fmt.Errorf("there is no mutant %q", n)
 		}
+	}
+	if len(names) > 0 {
+		chosen = slices.DeleteFunc(chosen, func(m mutant) bool { return !slices.Contains(names, m.name) })
 	}
 	named, err := promises.ByTest(".")
 	if err != nil {
 		return err
 	}
+	if err := sound(ctx, chosen); err != nil {
+		return err
+	}
 	survived := 0
-	for _, m := range all {
-		if len(names) > 0 && !slices.Contains(names, m.name) {
-			continue
-		}
+	for _, m := range chosen {
 		began := time.Now()
 		killers, err := m.test(ctx, named)
 		if ctx.Err() != nil {
@@ -85,6 +89,23 @@ func run(ctx context.Context, names []string) error {
 	return nil
 }
 
+// sound tells whether the tests pass where nothing is disabled: otherwise it means
+// nothing that they fail.
+func sound(ctx context.Context, all []mutant) error {
+	var folders []string
+	for _, m := range all {
+		if !slices.Contains(folders, m.folder()) {
+			folders = append(folders, m.folder())
+		}
+	}
+	for _, f := range folders {
+		if out, err := test(ctx, f); err != nil {
+			return fmt.Errorf("the tests of %s fail without any mutant:\n%s", f, out)
+		}
+	}
+	return nil
+}
+
 // A mutant is the provider without one of its guards.
 type mutant struct {
 	name string
@@ -92,8 +113,17 @@ type mutant struct {
 	promise string
 	// file that is altered, and what is replaced in it by what.
 	file, old, new string
-	// packages whose tests are run, and flags of theirs.
-	packages, flags []string
+}
+
+// folder of the package that is altered, whose tests are run.
+func (m mutant) folder() string { return path.Dir(m.file) }
+
+// test runs the tests of a package. That one fails is all there is to know of it.
+func test(ctx context.Context, folder string, flags ...string) ([]byte, error) {
+	args := append([]string{"test", "-count=1", "-timeout=10m"}, flags...)
+	cmd := exec.CommandContext(ctx, "go", append(args, "./"+folder)...) //nolint:gosec // The arguments are this program's own.
+	cmd.Env = append(os.Environ(), "RAPID_SHRINKTIME=1s", "RAPID_NOFAILFILE=true")
+	return cmd.CombinedOutput()
 }
 
 var failed = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
@@ -106,18 +136,17 @@ func (m mutant) test(ctx context.Context, named map[string][]string) ([]string, 
 		return nil, err
 	}
 	defer clean()
-	args := append([]string{"test", "-count=1", "-timeout=10m", "-overlay=" + overlay}, append(m.packages, m.flags...)...)
-	out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput() //nolint:gosec // The arguments are this program's own.
+	out, err := test(ctx, m.folder(), "-overlay="+overlay)
 	switch {
 	case err == nil:
-		return nil, fmt.Errorf("no test of %s fails", strings.Join(m.packages, ", "))
+		return nil, fmt.Errorf("no test of %s fails", m.folder())
 	case strings.Contains(string(out), "[build failed]") || strings.Contains(string(out), "[setup failed]"):
 		return nil, fmt.Errorf("it does not build:\n%s", out)
 	}
 	var all, killers []string
 	for _, match := range failed.FindAllStringSubmatch(string(out), -1) {
 		all = append(all, match[1])
-		if slices.Contains(named[match[1]], m.promise) {
+		if slices.Contains(named[m.folder()+"."+match[1]], m.promise) {
 			killers = append(killers, match[1])
 		}
 	}
@@ -128,7 +157,7 @@ func (m mutant) test(ctx context.Context, named map[string][]string) ([]string, 
 }
 
 // overlay has the compiler see the mutant's file in place of the real one.
-func (m mutant) overlay() (path string, clean func(), err error) {
+func (m mutant) overlay() (overlay string, clean func(), err error) {
 	file, err := filepath.Abs(m.file)
 	if err != nil {
 		return "", nil, err
@@ -145,17 +174,17 @@ func (m mutant) overlay() (path string, clean func(), err error) {
 		return "", nil, err
 	}
 	clean = func() { _ = os.RemoveAll(dir) }
-	altered, path := filepath.Join(dir, "altered.go"), filepath.Join(dir, "overlay.json")
+	altered, overlay := filepath.Join(dir, "altered.go"), filepath.Join(dir, "overlay.json")
 	replace, err := json.Marshal(map[string]map[string]string{"Replace": {file: altered}})
 	if err == nil {
 		err = os.WriteFile(altered, []byte(strings.Replace(string(source), m.old, m.new, 1)), 0o600) //nolint:gosec // The folder was just made.
 	}
 	if err == nil {
-		err = os.WriteFile(path, replace, 0o600)
+		err = os.WriteFile(overlay, replace, 0o600)
 	}
 	if err != nil {
 		clean()
 		return "", nil, err
 	}
-	return path, clean, nil
+	return overlay, clean, nil
 }

@@ -21,27 +21,30 @@ package main
 func mutants() []mutant {
 	const controller = "internal/controller/"
 	in := func(kind, name, promise, file, old, replacement string) mutant {
-		return mutant{name: name, promise: promise, file: controller + kind + "/" + file, old: old, new: replacement, packages: []string{"./" + controller + kind}}
+		return mutant{name: name, promise: promise, file: controller + kind + "/" + file, old: old, new: replacement}
 	}
 	subscription := func(name, promise, file, old, replacement string) mutant {
-		m := in("subscription", name, promise, file, old, replacement)
-		// That it fails is all there is to know.
-		m.flags = []string{"-rapid.shrinktime=1s", "-rapid.nofailfile"}
-		return m
+		return in("subscription", name, promise, file, old, replacement)
 	}
 	return []mutant{
 		subscription("ownership-check", "S7", "connect.go",
 			`o.UID != cr.GetUID() && o.Same(h)`, `false && o.Same(h)`),
 		subscription("loser-acts", "S12", "observe.go",
-			`return ownership.First(append(others, self), e.incumbents.Of(h)).UID != cr.GetUID()`, `return false`),
+			`return ownership.First(contenders, e.incumbents.Of(h)).UID != cr.GetUID()`, `return len(contenders) == 0`),
 		subscription("incumbent", "S12", "observe.go",
 			`e.incumbents.Of(h)`, `""`),
+		subscription("record-taken-away", "S17", "baseline.go",
+			`	if at.Origin != v1alpha1.OriginCreated && at.Origin != v1alpha1.OriginAdopted {
+		b.LateInitialized = append(b.LateInitialized, fieldStatus)
+	}
+`, ``),
+		subscription("token-memory", "S26", "token.go",
+			`s != nil && !sameStamp(s.CreatedAt, s.UpdatedAt)`, `s != nil && s.ID == ""`),
 		{
 			name: "reservation", promise: "S12", file: "internal/ownership/ownership.go",
 			old: `			return o.uid == uid
 `, new: `			return true
 `,
-			packages: []string{"./internal/ownership"},
 		},
 		subscription("baseline-facts", "S17", "baseline.go",
 			`return s.APIID == b.APIInternalID && strings.TrimSpace(s.ApplicationID) == b.Fields[fieldApplicationID]`, `return true`),
@@ -106,6 +109,10 @@ func mutants() []mutant {
 			`	case s.mark == unmarked && (s.preset || s.takeover):
 `, `	case !s.heldHere:
 `),
+		in("restapi", "handle-of-gone-api", "R2", "decide.go",
+			`	case s.heldHere:
+		// It is about`, `	case false:
+		// It is about`),
 		in("subscriptionplan", "plan-adoption", "P1", "decide.go",
 			`	case s.heldByOther, s.found == byName && !s.adopt:
 `, `	case s.heldByOther:

@@ -22,12 +22,15 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// ByTest are the numbers of the promises that each test names, by the name of the
-// test, in all tests of the module with the given root.
+// ByTest are the numbers of the promises that each test names, by the folder and the
+// name of the test (internal/record.TestX), in all tests of the module with the given
+// root.
 func ByTest(root string) (map[string][]string, error) {
 	found, wrong, err := inTree(root)
 	if err := errors.Join(append(wrong, err)...); err != nil {
@@ -36,7 +39,8 @@ func ByTest(root string) (map[string][]string, error) {
 	by := map[string][]string{}
 	for _, n := range found {
 		if n.word == "contract" {
-			by[n.test] = append(by[n.test], n.numbers...)
+			test := path.Dir(filepath.ToSlash(n.at.Filename)) + "." + n.test
+			by[test] = append(by[test], n.numbers...)
 		}
 	}
 	return by, nil
@@ -46,20 +50,20 @@ func ByTest(root string) (map[string][]string, error) {
 // that are none.
 func inTree(root string) (found []naming, wrong []error, err error) {
 	fset, tree := token.NewFileSet(), os.DirFS(root)
-	err = fs.WalkDir(tree, ".", func(path string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != "." && !ours(tree, path, d.Name()):
+		case d.IsDir() && name != "." && !ours(tree, name, d.Name()):
 			return fs.SkipDir
-		case d.IsDir(), !strings.HasSuffix(path, "_test.go"):
+		case d.IsDir(), !strings.HasSuffix(name, "_test.go"):
 			return nil
 		}
-		source, err := fs.ReadFile(tree, path)
+		source, err := fs.ReadFile(tree, name)
 		if err != nil {
 			return err
 		}
-		f, err := parser.ParseFile(fset, path, source, parser.ParseComments|parser.SkipObjectResolution)
+		f, err := parser.ParseFile(fset, name, source, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}

@@ -61,8 +61,9 @@ func Drifted(fields []string) xpv2.Condition {
 	return New(v1alpha1.TypeDrifted, corev1.ConditionTrue, "Drifted", somethingElse(fields))
 }
 
-// NotYet says in which fields an object is not what its spec asks for.
-func NotYet(fields []string) xpv2.Condition {
+// Differs says that an object is not ready, since it is not what its spec asks for
+// in the given fields.
+func Differs(fields []string) xpv2.Condition {
 	return xpv2.Unavailable().WithMessage(somethingElse(fields))
 }
 

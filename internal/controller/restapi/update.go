@@ -33,7 +33,7 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.RestApi) (managed.Ex
 	got, err := e.UpdateRestAPI(ctx, f.handle, keep(f.want, f.got))
 	if err != nil {
 		if len(f.differs) > 0 {
-			conditions.Set(mg, conditions.NotYet(f.differs))
+			conditions.Set(mg, conditions.Differs(f.differs))
 		}
 		return managed.ExternalUpdate{}, e.failed(mg, err, xpv2.Unavailable())
 	}

@@ -17,6 +17,7 @@ limitations under the License.
 package subscription
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -39,36 +40,59 @@ func operatorAnnotations() []string {
 	}
 }
 
-// baselineFrom is what a Subscription recorded to hold. If the record was lost, or
-// nobody can read it, status tells, which says so only of what was recorded.
+// isConverted tells whether a Subscription still has annotations of that operator.
+func isConverted(cr *v1alpha1.Subscription) bool {
+	return slices.ContainsFunc(operatorAnnotations(), func(k string) bool {
+		_, ok := cr.GetAnnotations()[k]
+		return ok
+	})
+}
+
+// baselineFrom is what a Subscription recorded to hold. Where the record was taken
+// away, or nobody can read it, it is rebuilt from status, which only the provider
+// should be able to write, and writes only of what it holds.
 func baselineFrom(cr *v1alpha1.Subscription) (*record.Baseline, error) {
 	b, err := record.ReadBaseline(cr)
 	if err != nil {
 		return nil, err
 	}
-	at := cr.Status.AtProvider
 	switch {
 	case b != nil && validID.MatchString(b.ID):
 		return b, nil
-	case !cr.Status.Deployed || !validID.MatchString(at.ID):
-		return nil, nil //nolint:nilnil // Garbled is as good as absent.
+	case cr.Status.Deployed && validID.MatchString(cr.Status.AtProvider.ID):
+		return rebuilt(cr), nil
 	}
-	b = &record.Baseline{
+	return nil, nil //nolint:nilnil // Garbled is as good as absent.
+}
+
+// rebuilt is a baseline as far as status tells. What it does not tell is decided so
+// that nothing is refused that was not, and no access given that was not there.
+func rebuilt(cr *v1alpha1.Subscription) *record.Baseline {
+	at, p := cr.Status.AtProvider, cr.Spec.ForProvider
+	b := &record.Baseline{
 		ID: at.ID, Endpoint: at.Endpoint, GatewayID: at.GatewayID, APIInternalID: at.APIInternalID,
 		Fields: present(map[string]string{
-			// A gateway reports the ID also if nobody asked for it.
-			fieldExternalRefID:         value(cr.Spec.ForProvider.ExternalRefID),
+			fieldExternalRefID:         cmp.Or(at.ExternalRefID, value(p.ExternalRefID)),
 			fieldAPIID:                 at.APIID,
 			fieldApplicationID:         strings.TrimSpace(at.ApplicationID),
 			fieldBillingCustomerID:     at.BillingCustomerID,
 			fieldBillingSubscriptionID: at.BillingSubscriptionID,
 		}),
-		LateInitialized: []string{fieldBillingCustomerID, fieldBillingSubscriptionID},
 	}
-	if at.Origin == v1alpha1.OriginImported {
+	// A gateway reports the ID also if nobody asked for it, and what was filled in from
+	// it may be absent.
+	for f, given := range map[string]*string{
+		fieldExternalRefID: p.ExternalRefID, fieldBillingCustomerID: p.BillingCustomerID, fieldBillingSubscriptionID: p.BillingSubscriptionID,
+	} {
+		if given == nil {
+			b.LateInitialized = append(b.LateInitialized, f)
+		}
+	}
+	if at.Origin != v1alpha1.OriginCreated && at.Origin != v1alpha1.OriginAdopted {
 		b.LateInitialized = append(b.LateInitialized, fieldStatus)
 	}
-	return b, nil
+	slices.Sort(b.LateInitialized)
+	return b
 }
 
 // baselineFor records that a managed resource holds a subscription, which has the

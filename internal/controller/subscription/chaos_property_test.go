@@ -17,6 +17,7 @@ limitations under the License.
 package subscription
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -32,11 +33,11 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 )
 
-// Whatever users, strangers, faults and restarts do in whatever order: in the end
-// the gateway has what the specs ask for, once, and nothing of a stranger's was
-// touched.
+// Whatever users, thieves, strangers, faults and restarts do in whatever order: in
+// the end the gateway has what the specs ask for, once, and nothing of a stranger's
+// was touched.
 //
-// contract: S6, S11, S12, S13, S15, S21, S22, S23, S30, S31, S32, S33, A2, A5, A10, A11
+// contract: S11, S12, S13, S15, S17, S22, S23, S30, S31, S32, S33, A2, A5, A10, A11
 // case: A6, B10, C7, C11, D1, D2, D6, E8, W3, W7, W8
 func TestChaos(t *testing.T) {
 	for name, g := range generations() {
@@ -57,6 +58,9 @@ func TestChaos(t *testing.T) {
 					"write there":  c.writeThere,
 					"delete there": c.deleteThere,
 					"lose API":     c.loseAPI,
+					"lose status":  c.loseStatusOf,
+					"strip":        c.strip,
+					"forge":        c.forge,
 				})
 				c.calm()
 				c.check()
@@ -83,8 +87,12 @@ type chaos struct {
 // A declared Subscription is one whose user wants it to be there.
 type declared struct {
 	app, api, plan, ref string
-	status              v1alpha1.SubscriptionStatusValue
-	token               string
+	// status is empty if the spec does not say, which means ACTIVE.
+	status v1alpha1.SubscriptionStatusValue
+	token  string
+
+	// generated is true if the provider makes the token.
+	generated bool
 
 	// late is true if API or application were edited after they had been asked for.
 	late bool
@@ -137,8 +145,11 @@ func (c *chaos) planID(name string) string {
 func (c *chaos) spec(d *declared) change {
 	return func(cr *v1alpha1.Subscription) {
 		p := &cr.Spec.ForProvider
-		p.APIID, p.Status = &d.api, &d.status
-		p.ApplicationID, p.SubscriptionPlanID, p.ExternalRefID = nil, nil, nil
+		p.APIID = &d.api
+		p.ApplicationID, p.SubscriptionPlanID, p.ExternalRefID, p.Status = nil, nil, nil, nil
+		if d.status != "" {
+			p.Status = &d.status
+		}
 		if d.app != "" {
 			p.ApplicationID = &d.app
 		}
@@ -153,6 +164,10 @@ func (c *chaos) spec(d *declared) change {
 }
 
 var (
+	// thieves are younger than whom they rob, and have no status but their own.
+	thieves   = []string{"t1", "t2"}
+	everybody = append([]string{"s1", "s2", "s3", "s4"}, thieves...)
+
 	chaosPlans  = []string{"", "Gold", "Silver"}
 	chaosStatus = []v1alpha1.SubscriptionStatusValue{v1alpha1.SubscriptionActive, v1alpha1.SubscriptionInactive, v1alpha1.SubscriptionRevoked}
 )
@@ -167,20 +182,42 @@ func (c *chaos) declare(t *rapid.T) {
 		api:    rapid.SampledFrom([]string{"books", "films"}).Draw(t, "api"),
 		plan:   rapid.SampledFrom(chaosPlans).Draw(t, "plan"),
 		ref:    rapid.SampledFrom([]string{"", "ref-" + name, "shared"}).Draw(t, "ref"),
-		status: rapid.SampledFrom(chaosStatus).Draw(t, "status"),
-		token:  c.token(name),
-	}
-	secret := tokenSecret("token-of-"+name, d.token)
-	if c.secretThere(secret.Name) {
-		c.setToken(secret.Name, d.token)
-	} else {
-		c.add(secret)
+		status: rapid.SampledFrom(append(chaosStatus, "")).Draw(t, "status"),
+
+		generated: rapid.IntRange(0, 3).Draw(t, "generated") == 0,
 	}
 	c.uids++
-	c.add(subscription(name, tokenIn(secret.Name), c.spec(d), func(cr *v1alpha1.Subscription) {
+	source := func(cr *v1alpha1.Subscription) {
+		// A Secret of its own for each object, since nothing collects garbage here.
+		generated(cr)
+		cr.Spec.WriteConnectionSecretToReference.Name = connectionOf(cr)
+	}
+	if !d.generated {
+		d.token = c.token(name)
+		secret := tokenSecret("token-of-"+name, d.token)
+		if c.secretThere(secret.Name) {
+			c.setToken(secret.Name, d.token)
+		} else {
+			c.add(secret)
+		}
+		source = tokenIn(secret.Name)
+	}
+	c.add(subscription(name, c.spec(d), func(cr *v1alpha1.Subscription) {
 		cr.UID = types.UID(fmt.Sprintf("uid-%s-%d", name, c.uids))
+		source(cr)
 	}))
 	c.wanted[name] = d
+}
+
+// connectionOf names the connection Secret of a Subscription.
+func connectionOf(cr *v1alpha1.Subscription) string { return "connection-of-" + string(cr.GetUID()) }
+
+// tokenOf is the token that a Subscription asks for.
+func (c *chaos) tokenOf(name string, d *declared) string {
+	if d.generated {
+		return string(c.secret(connectionOf(c.stored(name))).Data[keyToken])
+	}
+	return d.token
 }
 
 func (c *chaos) secretThere(name string) bool {
@@ -192,7 +229,7 @@ func (c *chaos) edit(t *rapid.T) {
 	name := c.someone(t)
 	d := c.wanted[name]
 	d.plan = rapid.SampledFrom(chaosPlans).Draw(t, "plan")
-	d.status = rapid.SampledFrom(chaosStatus).Draw(t, "status")
+	d.status = rapid.SampledFrom(append(chaosStatus, "")).Draw(t, "status")
 	if cr := c.stored(name); !cr.Status.Deployed && baselineOf(c.t, cr) == nil {
 		// Until it is deployed all may change, but what was asked for may be there.
 		d.late = attemptOf(c.t, cr) != nil
@@ -204,6 +241,11 @@ func (c *chaos) edit(t *rapid.T) {
 
 func (c *chaos) rotate(t *rapid.T) {
 	name := c.someone(t)
+	if c.wanted[name].generated {
+		c.uids++
+		c.world.edit(name, annotated(v1alpha1.AnnotationRotateToken, fmt.Sprint(c.uids)))
+		return
+	}
 	c.wanted[name].token = c.token(name)
 	c.setToken("token-of-"+name, c.wanted[name].token)
 }
@@ -215,11 +257,48 @@ func (c *chaos) delete(t *rapid.T) {
 }
 
 func (c *chaos) reconcile(t *rapid.T) {
-	name := rapid.SampledFrom([]string{"s1", "s2", "s3", "s4"}).Draw(t, "name")
+	name := rapid.SampledFrom(everybody).Draw(t, "name")
 	if c.stored(name) == nil {
 		t.Skip("nobody is there")
 	}
 	_, _ = c.pass(name)
+}
+
+// loseStatusOf a Subscription, as a restore does.
+func (c *chaos) loseStatusOf(t *rapid.T) {
+	if name := c.someone(t); baselineOf(c.t, c.stored(name)) != nil {
+		c.loseStatus(name)
+	}
+}
+
+// strip a Subscription of its annotations, as some tools do.
+func (c *chaos) strip(t *rapid.T) {
+	if name := c.someone(t); c.stored(name).Status.Deployed {
+		c.world.edit(name, func(cr *v1alpha1.Subscription) { cr.Annotations = nil })
+	}
+}
+
+// forge an object that says of itself all that another says, or delete one.
+func (c *chaos) forge(t *rapid.T) {
+	name := rapid.SampledFrom(thieves).Draw(t, "thief")
+	if c.stored(name) != nil {
+		c.remove(name)
+		return
+	}
+	victim := c.stored(c.someone(t))
+	secret := tokenSecret("token-of-"+name, c.token(name))
+	if !c.secretThere(secret.Name) {
+		c.add(secret)
+	} else {
+		c.setToken(secret.Name, c.tokens[len(c.tokens)-1])
+	}
+	c.uids++
+	c.add(subscription(name, tokenIn(secret.Name), func(cr *v1alpha1.Subscription) {
+		cr.UID, cr.Annotations = types.UID(fmt.Sprintf("uid-%s-%d", name, c.uids)), victim.Annotations
+		cr.Spec.ForProvider = victim.Spec.ForProvider
+		cr.Spec.ForProvider.SubscriptionTokenSecretRef = &v1alpha1.TokenSecretReference{Name: secret.Name}
+		status(rapid.SampledFrom(chaosStatus).Draw(t, "status"))(cr)
+	}))
 }
 
 func (c *chaos) pause(t *rapid.T) {
@@ -311,6 +390,12 @@ func (c *chaos) calm() {
 	c.ClearFaults()
 	c.allowWrites()
 	c.settleAll()
+	for _, name := range thieves {
+		if c.stored(name) != nil {
+			c.remove(name)
+		}
+	}
+	c.settleAll()
 	edited := false
 	for name, d := range c.wanted {
 		cr := c.stored(name)
@@ -328,7 +413,7 @@ func (c *chaos) calm() {
 func (c *chaos) settleAll() {
 	for range 12 {
 		before, quiet := c.Writes(), true
-		for _, name := range []string{"s1", "s2", "s3", "s4"} {
+		for _, name := range everybody {
 			if c.stored(name) == nil {
 				continue
 			}
@@ -350,8 +435,9 @@ func (c *chaos) settleAll() {
 func (c *chaos) check() {
 	t := c.t
 	var ambiguous bool
+	var losers []string
 	held := map[string]string{}
-	for _, name := range []string{"s1", "s2", "s3", "s4"} {
+	for _, name := range everybody {
 		cr, d := c.stored(name), c.wanted[name]
 		switch {
 		case d == nil && cr != nil:
@@ -366,6 +452,7 @@ func (c *chaos) check() {
 			t.Errorf("%s is ready and holds nothing", name)
 		case !ready && applied.Reason == v1alpha1.ReasonConflict && d.ref == "shared" && cr.Status.AtProvider.ID == "":
 			// One of several who ask for it has it, and it is not this one.
+			losers = append(losers, name)
 		case b != nil && held[b.ID] != "":
 			t.Errorf("%s and %s both hold %s", name, held[b.ID], b.ID)
 		case b != nil:
@@ -376,6 +463,9 @@ func (c *chaos) check() {
 		default:
 			t.Errorf("%s holds nothing: %s %s", name, applied.Reason, applied.Message)
 		}
+	}
+	if len(losers) > 0 && held["shared"] == "" {
+		t.Errorf("%v lost what nobody has: %v", losers, held)
 	}
 	for _, s := range c.managed() {
 		if held[s.ID] == "" && !ambiguous && c.events.count("LeftBehind") == 0 {
@@ -397,10 +487,10 @@ func (c *chaos) checkHeld(name string, d *declared, id string, ready bool, appli
 		c.t.Errorf("%s holds %s, which is not there: %s %s", name, id, applied.Reason, applied.Message)
 		return
 	}
-	if s.APIHandle != d.api || s.ApplicationID != d.app || s.Status != string(d.status) {
+	if s.APIHandle != d.api || s.ApplicationID != d.app || s.Status != cmp.Or(string(d.status), "ACTIVE") {
 		c.t.Errorf("%s wants %+v and has %+v", name, d, s)
 	}
-	inForce := s.SubscriptionPlanID == c.planID(d.plan) && c.HoldsToken(id, d.token)
+	inForce := s.SubscriptionPlanID == c.planID(d.plan) && c.HoldsToken(id, c.tokenOf(name, d))
 	legacy := c.legacy && applied.Reason == v1alpha1.ReasonLegacyGateway
 	switch sure := c.stored(name).GetCondition(v1alpha1.TypeTokenInForce).Status == corev1.ConditionTrue; {
 	case inForce && !ready && !legacy:

@@ -167,6 +167,10 @@ func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, fiel
 	if e.baseline != nil {
 		b.LateInitialized = e.baseline.LateInitialized
 	}
+	if leavesStatus(&b) {
+		// Once an import, always one: what its spec does not say is left alone.
+		origin = v1alpha1.OriginImported
+	}
 	record.WriteBaseline(cr, b)
 	meta.SetExternalName(cr, s.ID)
 	meta.RemoveAnnotations(cr, v1alpha1.AnnotationCreateAttempt)

@@ -306,8 +306,9 @@ type tokenCase struct {
 	// provider makes the token, and RotationAsked if a new one is asked for.
 	Deployed, Generated, RotationAsked bool
 
-	// Missing is true if the Secret holds no token.
-	Missing bool
+	// Missing is true if the Secret holds no token, and Unreadable if that cannot be
+	// told.
+	Missing, Unreadable bool
 
 	// Known is true if a token was applied here, be it with a create: that of an
 	// import is its owner's.
@@ -320,6 +321,8 @@ type tokenCase struct {
 // judgeToken tells what is known of a token, and whether a new one is to be made.
 func judgeToken(c tokenCase) (s tokenState, rotate bool) {
 	switch {
+	case c.Unreadable:
+		return tokenMissing, false
 	case c.RotationAsked && c.Deployed:
 		return tokenChanged, true
 	case c.RotationAsked:

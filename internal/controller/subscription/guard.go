@@ -19,8 +19,6 @@ package subscription
 import (
 	"context"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
-
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
@@ -77,8 +75,8 @@ func (e *external) outOfTheWay(ctx context.Context, cr *v1alpha1.Subscription) (
 // importable tells whether a Subscription that names one at the gateway, and was
 // refused it, would now be given it.
 func (e *external) importable(ctx context.Context, cr *v1alpha1.Subscription) (bool, error) {
-	id := meta.GetExternalName(cr)
-	if id == "" || cr.Status.GetCondition(v1alpha1.TypeApplied).Reason != v1alpha1.ReasonImmutableField {
+	id, _, p := askedID(cr, nil)
+	if p != nil || !e.names(cr) || cr.Status.GetCondition(v1alpha1.TypeApplied).Reason != v1alpha1.ReasonImmutableField {
 		return false, nil
 	}
 	w, err := e.follow(ctx, cr, nil, e.attempt)
@@ -89,10 +87,10 @@ func (e *external) importable(ctx context.Context, cr *v1alpha1.Subscription) (b
 	if err != nil {
 		return false, err
 	}
-	held, err := e.heldByOthers(ctx, cr, listed)
-	if err != nil {
-		return false, err
-	}
 	s, _ := judgeImport(w, id, listed)
-	return s != nil && !held(s.ID), nil
+	if s == nil {
+		return false, nil
+	}
+	others, err := e.othersHolding(ctx, cr, e.holding(s.ID, s.APIID))
+	return err == nil && len(others) == 0, err
 }

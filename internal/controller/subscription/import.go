@@ -73,6 +73,7 @@ func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription,
 	e.observed = s
 
 	if e.policies.ShouldOnlyObserve() {
+		e.incumbents.Saw(cr.GetUID(), h)
 		e.report(ctx, cr, s)
 		cr.Status.AtProvider.Origin = v1alpha1.OriginImported
 		return e.drift(cr)

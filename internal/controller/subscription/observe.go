@@ -18,7 +18,6 @@ package subscription
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -73,6 +72,10 @@ func (e *external) conclude(cr *v1alpha1.Subscription, err error, ready xpv2.Con
 	var p *problem
 	if !errors.As(err, &p) {
 		if gateway.ReasonOf(err) == "" {
+			if !kind.IsPostponed(err) {
+				// It is about something else than what was last said of the spec.
+				conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeApplied)
+			}
 			return err
 		}
 		if p = problemOf(err); p.Reason != v1alpha1.ReasonGatewayUnavailable {
@@ -109,7 +112,7 @@ func (e *external) observeUndeployed(ctx context.Context, cr *v1alpha1.Subscript
 		return managed.ExternalObservation{}, e.wish.APIProblem
 	}
 
-	if meta.GetExternalName(cr) != "" || !e.policies.ShouldCreate() && cr.Spec.ForProvider.ExternalRefID != nil {
+	if e.names(cr) {
 		there, err := e.there(ctx, id)
 		if err != nil {
 			return managed.ExternalObservation{}, err
@@ -122,6 +125,12 @@ func (e *external) observeUndeployed(ctx context.Context, cr *v1alpha1.Subscript
 		return e.absent(cr, "this object may not create a subscription, and names none that it could hold: name an existing one in the annotation crossplane.io/external-name, or add Create to spec.managementPolicies"), nil
 	}
 	return e.observeAbsent(ctx, cr)
+}
+
+// names tells whether a Subscription that holds nothing yet names one that it could
+// hold.
+func (e *external) names(cr *v1alpha1.Subscription) bool {
+	return meta.GetExternalName(cr) != "" || !e.policies.ShouldCreate() && cr.Spec.ForProvider.ExternalRefID != nil
 }
 
 // observeNamed looks at a subscription that is named and there. If it is open what
@@ -151,11 +160,10 @@ func (e *external) attemptOpen() bool {
 
 // absent says that there is nothing, and that nothing shall be done about it.
 func (e *external) absent(cr *v1alpha1.Subscription, message string) managed.ExternalObservation {
-	was := cr.Status.AtProvider
-	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
-	if e.baseline != nil {
-		// Should it be created again one day, it shall not let through what it did not.
-		cr.Status.AtProvider.Status = was.Status
+	if e.baseline == nil {
+		// What was held stays known: should it be created again one day, it shall not let
+		// through what it did not.
+		cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
 	}
 	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeDrifted, v1alpha1.TypeContested, v1alpha1.TypeTokenInForce)
 	conditions.Set(cr, conditions.NotApplied(v1alpha1.ReasonRefused, message), xpv2.Unavailable().WithMessage(message))
@@ -271,7 +279,7 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 		return managed.ExternalObservation{}, problemf(v1alpha1.ReasonImmutableField,
 			"the annotation crossplane.io/external-name cannot be changed from %q to %q: this object holds the former; set it back, or delete this object and create another one", b.ID, name)
 	}
-	if stored, err := record.ReadBaseline(cr); name == "" || err != nil || stored == nil || stored.ID != b.ID {
+	if stored, err := record.ReadBaseline(cr); name == "" || err != nil || stored == nil || stored.ID != b.ID || isConverted(cr) {
 		if err := e.storeBaseline(ctx, cr, *b); err != nil {
 			return managed.ExternalObservation{}, err
 		}
@@ -297,19 +305,31 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 // loses tells whether another object has the better claim to what this one says it
 // holds, or asks for while nothing is there.
 func (e *external) loses(cr *v1alpha1.Subscription, h ownership.Holding, others []ownership.Holder) bool {
-	// What another endpoint says of itself, anybody can make it say; and that it holds
-	// what only another's UID can name, nobody can mean.
-	others = slices.DeleteFunc(slices.Clone(others), func(o ownership.Holder) bool {
-		return o.Endpoint != h.Endpoint || h.ID == string(cr.GetUID()) && !o.Reported
-	})
-	if len(others) == 0 {
-		return false
-	}
 	self, ok := holderOf(cr)
 	if !ok || self.ID != h.ID {
 		self = ownership.Holder{Holding: h, UID: cr.GetUID(), Created: cr.GetCreationTimestamp()}
 	}
-	return ownership.First(append(others, self), e.incumbents.Of(h)).UID != cr.GetUID()
+	contenders := []ownership.Holder{self}
+	for _, o := range others {
+		if e.contends(o, self) {
+			contenders = append(contenders, o)
+		}
+	}
+	return ownership.First(contenders, e.incumbents.Of(h)).UID != cr.GetUID()
+}
+
+// contends tells whether another holder can have a better claim at all.
+func (e *external) contends(o, self ownership.Holder) bool {
+	switch {
+	case self.ID == string(self.UID) && !o.Reported:
+		// Nobody can mean an ID that only another's UID can name.
+		return false
+	case o.Endpoint == self.Endpoint:
+		return true
+	}
+	// What another endpoint says of itself, anybody can make it say. That is more than
+	// a bare record, but nothing against what this object was seen to hold.
+	return o.Reported && !self.Reported && e.incumbents.Of(self.Holding) != self.UID
 }
 
 // observeVanished decides whether a subscription that is gone is created again.
@@ -377,10 +397,9 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 
 	if !e.update.Nothing() {
 		if e.update.Action == actionNone {
-			// Whatever is wrong with the spec, what is in force stays published.
-			if err := e.publishDeployed(ctx, cr, e.baseline.Fields[fieldAPIID], got.ID, &e.tokenNow); err != nil {
-				return managed.ExternalObservation{}, err
-			}
+			// Whatever is wrong with the spec, what is in force stays published. Should that
+			// fail, what is wrong with the spec is what counts.
+			_ = e.publishDeployed(ctx, cr, e.baseline.Fields[fieldAPIID], got.ID, &e.tokenNow)
 		}
 		return managed.ExternalObservation{ResourceExists: true, Diff: strings.Join(e.differences(), ", ")}, nil
 	}

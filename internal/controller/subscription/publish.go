@@ -145,7 +145,11 @@ func (e *external) publishDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 		t.version = after
 		state = publishedState(apiID, id, e.gateway.InvocationURL(), after)
 	}
-	e.memory.published = state + "\n" + after.UID + "/" + after.ResourceVersion
+	_, told := details[keyToken]
+	if told || t.state == tokenUnmanaged || generated && t.state == tokenInForce {
+		// Otherwise there is more to publish, as soon as the token is in force.
+		e.memory.published = state + "\n" + after.UID + "/" + after.ResourceVersion
+	}
 	return nil
 }
 

@@ -136,7 +136,10 @@ func (e *external) plan(ctx context.Context, cr *v1alpha1.Subscription, choice s
 		if err := e.kube.List(ctx, l, client.InNamespace(cr.GetNamespace()), client.MatchingLabels(p.SubscriptionPlanIDSelector.MatchLabels)); err != nil {
 			return planWish{}, errors.Wrap(err, "cannot list SubscriptionPlans")
 		}
-		chosen := choose(cr, p.SubscriptionPlanIDSelector, l.Items, func(s *v1alpha1.SubscriptionPlan) bool { return s.GetName() == choice })
+		chosen := choose(cr, p.SubscriptionPlanIDSelector, l.Items, func(s *v1alpha1.SubscriptionPlan) bool {
+			// Where the choice was lost, the plan in force tells it.
+			return s.GetName() == choice || choice == "" && s.Status.AtProvider.ID != "" && s.Status.AtProvider.ID == cr.Status.AtProvider.SubscriptionPlanID
+		})
 		if chosen == nil {
 			return planWish{Problem: problemf(v1alpha1.ReasonPlanMissing, "spec.forProvider.subscriptionPlanIdSelector matches no SubscriptionPlan in namespace %q; create one, or correct or remove the selector", cr.GetNamespace())}, nil
 		}

@@ -17,6 +17,7 @@ limitations under the License.
 package subscription
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -91,8 +92,12 @@ func (e *external) report(ctx context.Context, cr *v1alpha1.Subscription, s *gat
 		// there from the beginning or came back with a restore.
 		is.HandledRotation = cr.GetAnnotations()[v1alpha1.AnnotationRotateToken]
 	}
-	if e.baseline != nil && is.APIID == "" {
-		is.APIID = e.baseline.Fields[fieldAPIID]
+	if e.baseline != nil {
+		// What the spec asks for by now may be refused.
+		is.APIID = cmp.Or(e.baseline.Fields[fieldAPIID], is.APIID)
+	}
+	if is.Origin == "" && leavesStatus(e.baseline) {
+		is.Origin = v1alpha1.OriginImported
 	}
 	is.SubscriptionPlanName = e.planName(ctx, cr, s.SubscriptionPlanID)
 	cr.Status.AtProvider = is

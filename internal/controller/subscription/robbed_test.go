@@ -37,9 +37,7 @@ func (w *world) report(name string, s v1alpha1.SubscriptionStatus) {
 	w.t.Helper()
 	cr := w.stored(name)
 	cr.Status = s
-	if err := w.kube.Status().Update(w.t.Context(), cr); err != nil {
-		w.t.Fatal(err)
-	}
+	w.asUser(func() error { return w.kube.Status().Update(w.t.Context(), cr) })
 }
 
 // lose what a Subscription keeps in status, as a restore does.

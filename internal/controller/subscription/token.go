@@ -48,6 +48,9 @@ type token struct {
 
 	// rotate is true if a new token is to be generated.
 	rotate bool
+
+	// unreadable is true if it cannot be told whether there is one.
+	unreadable bool
 }
 
 // source is where a managed resource's token is: the Secret and key, and whether
@@ -143,6 +146,7 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 	state, rotate := judgeToken(tokenCase{
 		Deployed: deployed, Generated: generated, RotationAsked: rotate,
 		Missing:    t.problem != nil,
+		Unreadable: t.unreadable,
 		Known:      known != nil || e.baseline != nil && !leavesStatus(e.baseline),
 		Comparable: e.memory.token != nil,
 		Equal:      t.problem == nil && hmac.Equal(e.memory.token, e.memories.mac(t.value)),
@@ -183,12 +187,14 @@ func (e *external) readToken(ctx context.Context, cr *v1alpha1.Subscription, nam
 	if kerrors.IsNotFound(err) {
 		return missing("Secret %q, which should hold the token under key %q, does not exist in namespace %q; create it", name, key, cr.GetNamespace()), nil
 	}
-	if err != nil && ctx.Err() == nil && cr.Spec.ForProvider.SubscriptionTokenSecretRef != nil {
-		// Whatever it is, it must not keep a revocation from being sent.
-		return missing("Secret %q in namespace %q cannot be read: %v", name, cr.GetNamespace(), err), nil
+	if err != nil && ctx.Err() != nil {
+		return token{}, errors.Wrapf(err, "cannot read Secret %q", name)
 	}
 	if err != nil {
-		return token{}, errors.Wrapf(err, "cannot read Secret %q", name)
+		// Whatever it is, it must not keep a revocation from being sent.
+		t := missing("Secret %q in namespace %q cannot be read: %v", name, cr.GetNamespace(), err)
+		t.unreadable = true
+		return t, nil
 	}
 	raw, ok := s.Data[key]
 	if !ok {

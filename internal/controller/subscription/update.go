@@ -37,7 +37,7 @@ func (e *external) Update(ctx context.Context, cr *v1alpha1.Subscription) (manag
 	err := e.apply(ctx, cr)
 	if d := differs(e.wish, *e.observed); err != nil && len(d) > 0 {
 		// Whatever the reason, it is known what is not in force.
-		conditions.Set(cr, conditions.NotYet(d))
+		conditions.Set(cr, conditions.Differs(d))
 	}
 	return managed.ExternalUpdate{}, e.conclude(cr, err, xpv2.Unavailable())
 }
@@ -190,21 +190,26 @@ func (e *external) applied(ctx context.Context, cr *v1alpha1.Subscription, t tok
 
 // putStatus sends the status alone, if it differs, and returns what kept the rest
 // from being sent.
-func (e *external) putStatus(ctx context.Context, cr *v1alpha1.Subscription, p error) error {
+func (e *external) putStatus(ctx context.Context, cr *v1alpha1.Subscription, cause error) error {
 	if e.wish.Status == "" || e.wish.Status == e.observed.Status {
-		return p
+		return cause
 	}
 	answer, err := e.gateway.UpdateSubscription(ctx, e.baseline.ID, gateway.SubscriptionUpdate{Status: e.wish.Status})
 	if err != nil {
 		if refuses(err) {
-			return p
+			return cause
 		}
 		return err
 	}
 	e.observed.Status = answer.Status
 	e.reportWritten(ctx, cr, answer)
-	e.recorder.Event(cr, event.Normal("StatusApplied", fmt.Sprintf("The status alone was set to %s, since the rest cannot be applied: %v", e.wish.Status, p)))
-	return p
+	why := "the token cannot be handed out"
+	var p *problem
+	if errors.As(cause, &p) {
+		why = p.Message
+	}
+	e.recorder.Event(cr, event.Normal("StatusApplied", fmt.Sprintf("The status alone was set to %s, since the rest cannot be applied: %s", e.wish.Status, why)))
+	return cause
 }
 
 // reportWritten puts what a write answered into status. Its change stamp is left

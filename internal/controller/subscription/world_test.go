@@ -24,6 +24,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -107,9 +108,13 @@ func generations() map[string]emulator.Generation {
 
 func newWorld(t tester, g emulator.Generation, objects ...client.Object) *world {
 	t.Helper()
-	clock, began := testclock.NewFakePassiveClock(time.Now()), time.Now()
-	// At the gateway no two moments are the same.
-	gw, err := emulator.Start(t.Context(), emulator.Options{Generation: g, Now: func() time.Time { return clock.Now().Add(time.Since(began)) }})
+	clock := testclock.NewFakePassiveClock(time.Now())
+	// At the gateway no two moments are the same, in the milliseconds that change
+	// stamps are compared in.
+	var moments atomic.Int64
+	gw, err := emulator.Start(t.Context(), emulator.Options{Generation: g, Now: func() time.Time {
+		return clock.Now().Add(time.Duration(moments.Add(1)) * time.Millisecond)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -491,10 +496,16 @@ func (w *world) edit(name string, changes ...change) {
 		c(cr)
 	}
 	cr.Generation++
-	// The API server that refuses the provider's writes takes those of users.
+	w.asUser(func() error { return w.kube.Update(w.t.Context(), cr) })
+}
+
+// asUser writes what a user writes: the API server that refuses the provider's
+// writes takes it.
+func (w *world) asUser(write func() error) {
+	w.t.Helper()
 	refuse := w.onWrite
 	w.allowWrites()
-	if err := w.kube.Update(w.t.Context(), cr); err != nil {
+	if err := write(); err != nil {
 		w.t.Fatal(err)
 	}
 	w.onWrite = refuse

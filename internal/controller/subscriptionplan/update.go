@@ -39,7 +39,7 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (m
 	}
 	if err != nil {
 		if d := f.answer.differs; len(d) > 0 {
-			conditions.Set(mg, conditions.NotYet(d))
+			conditions.Set(mg, conditions.Differs(d))
 		}
 		return managed.ExternalUpdate{}, e.failed(mg, err, xpv2.Unavailable())
 	}
