@@ -75,10 +75,11 @@ func (e *external) outOfTheWay(ctx context.Context, cr *v1alpha1.Subscription) (
 // importable tells whether a Subscription that names one at the gateway, and was
 // refused it, would now be given it.
 func (e *external) importable(ctx context.Context, cr *v1alpha1.Subscription) (bool, error) {
-	id, _, p := askedID(cr, nil)
-	if p != nil || !e.names(cr) || cr.Status.GetCondition(v1alpha1.TypeApplied).Reason != v1alpha1.ReasonImmutableField {
+	if !e.names(cr) || cr.Status.GetCondition(v1alpha1.TypeApplied).Reason != v1alpha1.ReasonImmutableField {
 		return false, nil
 	}
+	// An ID that cannot be asked for is none that is listed.
+	id, _, _ := askedID(cr, nil)
 	w, err := e.follow(ctx, cr, nil, e.attempt)
 	if err != nil || w.APIProblem != nil {
 		return false, err
