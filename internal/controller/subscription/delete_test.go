@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
@@ -153,7 +154,10 @@ func TestDeleteHoldsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, emulator.InPlace, tokenSecret("tok", secretToken))
 			stranger := w.byHand(byHandLike("x", "stranger", "theirs"))
-			w.add(subscription("s", append(tc.change(w, stranger), application("app"))...))
+			w.add(subscription("s", append(tc.change(w, stranger), application("app"), func(cr *v1alpha1.Subscription) {
+				// Else it would be gone before anybody looks.
+				cr.Finalizers = []string{managed.FinalizerName}
+			})...))
 			_, _ = w.pass("s")
 			w.remove("s")
 			w.gone("s")
