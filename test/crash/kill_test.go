@@ -1,0 +1,238 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package crash
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+
+	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+)
+
+// sampled is how many kill points of each journey and generation are tried unless
+// all are, and twice how many of them are followed by a second one.
+const sampled, twice = 4, 1
+
+// A point is when the provider is killed: at its n-th write since the journey
+// began, or since it was started again. At the write 0 it never is.
+type point struct {
+	n      int
+	moment moment
+}
+
+func (p point) String() string { return fmt.Sprintf("%02d-%s", p.n, p.moment) }
+
+// A fate is when the provider is killed, one life after the other.
+type fate []point
+
+func (f fate) String() string {
+	names := make([]string, 0, len(f))
+	for _, p := range f {
+		names = append(names, p.String())
+	}
+	return strings.Join(names, "+")
+}
+
+// Wherever the provider is killed, and whatever is edited before it is started
+// again, there is in the end exactly what the spec asks for: no second
+// subscription, no orphan, nothing that waits for a human; and what others made
+// at the gateway is as it was.
+//
+// contract: S8, S11, S12, S23, S27, S33, A11
+// case: D1, D2, C7, C8
+func TestKill(t *testing.T) {
+	t.Parallel()
+	for _, j := range journeys() {
+		for name, g := range generations() {
+			t.Run(j.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				writes := travel(t, j, g, nil)
+				if t.Failed() {
+					return
+				}
+				fates := choose(t.Name(), writes)
+				t.Logf("%d writes, killed at %v", len(writes), fates)
+				for _, f := range fates {
+					t.Run(f.String(), func(t *testing.T) {
+						t.Parallel()
+						travel(t, j, g, f)
+					})
+				}
+			})
+		}
+	}
+}
+
+func generations() map[string]emulator.Generation {
+	return map[string]emulator.Generation{"Legacy": emulator.Legacy, "InPlace": emulator.InPlace}
+}
+
+// pointsOf are all kill points of a journey of so many writes.
+func pointsOf(writes []write) []point {
+	var points []point
+	for i, w := range writes {
+		points = append(points, point{i + 1, before}, point{i + 1, after})
+		if w.To == gatewayName {
+			points = append(points, point{i + 1, late})
+		}
+	}
+	return points
+}
+
+// choose which kill points are tried, the same for the same seed. Some of them are
+// followed by a second one: what recovers from a crash may crash as well.
+func choose(name string, writes []write) []fate {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name))
+	r := rand.New(rand.NewPCG(shared.seed, h.Sum64()))
+	points := pointsOf(writes)
+	if !shared.all {
+		r.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
+	}
+	once, again := len(points), len(points)
+	if !shared.all {
+		once, again = min(sampled, once), min(twice, again)
+	}
+	fates := make([]fate, 0, once+again)
+	for _, p := range points[:once] {
+		fates = append(fates, fate{p})
+	}
+	for i := range again {
+		fates = append(fates, fate{points[len(points)-1-i], points[r.IntN(len(points))]})
+	}
+	return fates
+}
+
+// travel a journey, with the provider killed and started again as its fate is, and
+// return the writes it made until it was killed for the first time or at rest.
+func travel(t *testing.T, j journey, g emulator.Generation, f fate) []write {
+	c := newScene(t, g)
+	defer c.leave()
+	if j.there != nil {
+		j.there(c)
+	}
+	c.s = c.subscription()
+	if j.shape != nil {
+		j.shape(c, c.s)
+	}
+	next := func() point {
+		if len(f) == 0 {
+			return point{}
+		}
+		p := f[0]
+		f = f[1:]
+		return p
+	}
+
+	c.start(point{})
+	c.connected()
+	if j.act != nil {
+		c.create(c.s)
+		c.eventually("the Subscription is ready", func() error {
+			return errors.Join(c.get(c.s), c.ready(), c.inForce(), c.closed())
+		})
+		c.calm()
+	}
+	p := next()
+	c.trap.arm(p.n, p.moment, c.kill)
+	if j.act != nil {
+		j.act(c)
+	} else {
+		c.create(c.s)
+	}
+	settled := func() error { return j.settled(c) }
+	var writes []write
+	for p.n > 0 {
+		first := !c.death.happened
+		c.die(p, settled)
+		if first && j.meanwhile != nil {
+			j.meanwhile(c)
+		}
+		p = next()
+		c.start(p)
+	}
+	c.eventually("all is as it should be", settled)
+	writes = c.trap.seen()
+	c.calm()
+	if err := settled(); err != nil {
+		t.Errorf("it did not stay as it should be: %v", err)
+	}
+
+	if c.get(c.s) == nil {
+		c.delete()
+		c.eventually("all is gone", c.gone)
+	}
+	return writes
+}
+
+// A create that takes its time at the gateway outlives both the Subscription and
+// the process, and still leaves nothing behind.
+//
+// contract: S11, S33
+// case: C8
+func TestKilledWhileCreateIsDeleted(t *testing.T) {
+	t.Parallel()
+	for name, g := range generations() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newScene(t, g)
+			defer c.leave()
+			equalNeighbour(c)
+			post := emulator.Match{Method: http.MethodPost, Kind: emulator.Subscriptions}
+			commit := make(chan struct{})
+			c.gw.Inject(emulator.FailOnce(post, emulator.Delay(commit)))
+			c.start(point{})
+			c.connected()
+			c.s = c.subscription()
+			c.create(c.s)
+			c.eventually("the gateway is asked", func() error {
+				if c.gw.Count(post) == 0 {
+					return errors.New("it is not")
+				}
+				return nil
+			})
+			c.delete()
+			c.kill()
+			shared.kills.Add(1)
+			looks := emulator.Match{Method: http.MethodGet, Kind: emulator.Subscriptions}
+			seen := len(c.gw.Requests(looks))
+			c.start(point{})
+			c.eventually("the next process has looked", func() error {
+				if all := c.gw.Requests(looks); len(all) == seen || all[seen].Outcome == emulator.OutcomePending {
+					return errors.New("it has not")
+				}
+				return nil
+			})
+			close(commit)
+			c.eventually("the gateway has carried it out", func() error {
+				for _, r := range c.gw.Requests(post) {
+					if r.Committed {
+						return nil
+					}
+				}
+				return errors.New("it has not")
+			})
+			c.eventually("all is gone", c.gone)
+		})
+	}
+}

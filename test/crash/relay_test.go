@@ -1,0 +1,312 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package crash
+
+import (
+	"context"
+	"io"
+	"log"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+)
+
+// A moment is when a process dies that makes a write.
+type moment string
+
+const (
+	// before the write is carried out: it never is.
+	before moment = "before"
+	// after the write was carried out, and before it is answered.
+	after moment = "after"
+	// late: the process dies before the write is carried out. The write is still on
+	// its way, and is carried out once the next process has looked and seen nothing of
+	// it. It is for writes to the gateway; others are as before.
+	late moment = "late"
+)
+
+// A write is one that went through a relay.
+type write struct {
+	// To whom it goes.
+	To string
+	// Line is its method and path.
+	Line string
+}
+
+func (w write) String() string { return w.To + ": " + w.Line }
+
+// A trap counts the writes that go through all relays that share it, and kills
+// the process that makes them at one of them.
+type trap struct {
+	mu     sync.Mutex
+	armed  bool
+	at     int
+	moment moment
+	kill   func()
+
+	writes  []write
+	sprung  *write
+	killed  chan struct{}
+	pending sync.WaitGroup
+
+	// straggler is a write that is on its way although who made it is dead.
+	straggler func()
+}
+
+// arm the trap: the counting begins anew, and kill is called at the given write.
+// At the write 0 it never is. It must return once the process is gone.
+func (t *trap) arm(at int, m moment, kill func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.armed, t.at, t.moment, t.kill = true, at, m, kill
+	t.writes, t.sprung, t.killed = nil, nil, make(chan struct{})
+}
+
+// disarm the trap, and return once no write that it let pass is still on its way.
+func (t *trap) disarm() {
+	t.mu.Lock()
+	t.armed = false
+	t.mu.Unlock()
+	t.pending.Wait()
+}
+
+// seen are the writes that were counted since the trap was armed.
+func (t *trap) seen() []write {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]write(nil), t.writes...)
+}
+
+// victim is the write at which the process was killed, if it was.
+func (t *trap) victim() *write {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.sprung
+}
+
+// sprang is closed once the process was killed.
+func (t *trap) sprang() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.killed
+}
+
+type verdict int
+
+const (
+	pass verdict = iota
+	// strike: this is the write at which the process dies.
+	strike
+	// lost: it is made by a process that is dying.
+	lost
+)
+
+// judge a write that arrives. One that passes must be told when it is done.
+func (t *trap) judge(w write) (verdict, moment) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case !t.armed:
+	case t.sprung != nil:
+		return lost, ""
+	default:
+		t.writes = append(t.writes, w)
+		if len(t.writes) == t.at {
+			t.sprung = &w
+			return strike, t.moment
+		}
+	}
+	t.pending.Add(1)
+	return pass, ""
+}
+
+// spring the trap.
+func (t *trap) spring() {
+	t.mu.Lock()
+	kill, killed := t.kill, t.killed
+	t.mu.Unlock()
+	kill()
+	close(killed)
+}
+
+// takeStraggler returns what is still on its way, once.
+func (t *trap) takeStraggler() func() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.straggler
+	t.straggler = nil
+	return s
+}
+
+func (t *trap) setStraggler(s func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.straggler = s
+}
+
+// A relay stands between the process under test and a server.
+type relay struct {
+	*httptest.Server
+
+	to        string
+	trap      *trap
+	target    *url.URL
+	transport http.RoundTripper
+	proxy     *httputil.ReverseProxy
+
+	// counts tells whether a request is one that counts.
+	counts func(*http.Request) bool
+	// looks tells whether a request looks for what a straggler would have done.
+	// Optional.
+	looks func(*http.Request) bool
+}
+
+// newRelay starts a relay to a server until the test ends.
+func newRelay(t *testing.T, r relay) *relay {
+	t.Helper()
+	r.proxy = &httputil.ReverseProxy{
+		Rewrite:   func(p *httputil.ProxyRequest) { p.SetURL(r.target) },
+		Transport: r.transport,
+		// A watch is an answer that never ends.
+		FlushInterval: -1,
+		ErrorLog:      log.New(io.Discard, "", 0),
+	}
+	r.Server = httptest.NewUnstartedServer(&r)
+	r.Config.ErrorLog = log.New(io.Discard, "", 0)
+	r.Start()
+	t.Cleanup(r.stop)
+	return &r
+}
+
+// stop the relay, and whatever goes through it. It may be called more than once.
+func (r *relay) stop() {
+	r.CloseClientConnections()
+	r.Close()
+}
+
+// ServeHTTP relays a request, unless the process that makes it dies of it.
+func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	if !r.counts(req) {
+		if r.looks != nil && r.looks(req) {
+			if straggle := r.trap.takeStraggler(); straggle != nil {
+				r.answerAfter(w, req, straggle)
+				return
+			}
+		}
+		r.proxy.ServeHTTP(w, req)
+		return
+	}
+	v, m := r.trap.judge(write{To: r.to, Line: req.Method + " " + req.URL.RequestURI()})
+	switch v {
+	case pass:
+		defer r.trap.pending.Done()
+		// What was sent is carried out, whoever made it may die meanwhile. The proxy
+		// looks after a client by itself if the context cannot end at all.
+		ctx, cancel := context.WithCancel(context.WithoutCancel(req.Context()))
+		defer cancel()
+		r.proxy.ServeHTTP(w, req.WithContext(ctx))
+		return
+	case strike:
+		r.strike(req, m)
+	case lost:
+		<-r.trap.sprang()
+	}
+	// No answer, and the connection is cut.
+	panic(http.ErrAbortHandler)
+}
+
+// answerAfter asks, then does something, and only then answers.
+func (r *relay) answerAfter(w http.ResponseWriter, req *http.Request, do func()) {
+	answer := httptest.NewRecorder()
+	r.proxy.ServeHTTP(answer, req)
+	do()
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	_, _ = answer.Body.WriteTo(w)
+}
+
+// strike down the process at this very request.
+func (r *relay) strike(req *http.Request, m moment) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		body = nil
+	}
+	out := req.Clone(context.WithoutCancel(req.Context()))
+	switch m {
+	case after:
+		// What goes wrong here shows in what is there afterwards.
+		_ = r.forward(out, string(body))
+	case late:
+		if r.looks != nil {
+			r.trap.setStraggler(func() { _ = r.forward(out, string(body)) })
+		}
+	case before:
+	}
+	r.trap.spring()
+}
+
+// forward a request, and return once it was answered.
+func (r *relay) forward(req *http.Request, body string) error {
+	req.RequestURI = ""
+	req.URL.Scheme, req.URL.Host, req.Host = r.target.Scheme, r.target.Host, ""
+	req.Body = io.NopCloser(strings.NewReader(body))
+	req.ContentLength = int64(len(body))
+	rsp, err := r.transport.RoundTrip(req)
+	if err != nil {
+		return errors.Wrapf(err, "cannot forward a request to %s", r.to)
+	}
+	defer rsp.Body.Close()
+	_, err = io.Copy(io.Discard, rsp.Body)
+	return err
+}
+
+func isWrite(req *http.Request) bool {
+	switch req.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return true
+	}
+	return false
+}
+
+// changesCluster tells whether a request to the API server changes what the
+// provider works with: events are noise that comes when it likes, and reviews of
+// what one may do are questions.
+func changesCluster(req *http.Request) bool {
+	if !isWrite(req) || strings.HasPrefix(req.URL.Path, "/apis/authorization.k8s.io/") || strings.HasPrefix(req.URL.Path, "/apis/coordination.k8s.io/") {
+		return false
+	}
+	for segment := range strings.SplitSeq(req.URL.Path, "/") {
+		if segment == "events" {
+			return false
+		}
+	}
+	return true
+}
+
+// looksForSubscription tells whether a request to the gateway finds out whether
+// a subscription is there.
+func looksForSubscription(req *http.Request) bool {
+	return req.Method == http.MethodGet && strings.Contains(req.URL.Path, "/subscriptions") &&
+		(!strings.HasSuffix(req.URL.Path, "/subscriptions") || req.URL.Query().Has("apiId"))
+}
