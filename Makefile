@@ -64,6 +64,10 @@ test: tools ## Run all tests (TESTFLAGS='-run …' for some of them)
 	go test -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -vxF -f <(go list $(RACED))) || status=1; \
 	exit $$status
 
+.PHONY: test-long
+test-long: tools ## Kill the provider at every write it makes, where make test tries a sample (about 20 minutes on 2 cores)
+	CRASH_ALL=1 go test -count=1 -v -timeout 4h $(TESTFLAGS) ./test/crash
+
 .PHONY: mutants
 mutants: ## Disable one guard of the provider at a time, and see that a test notices which promise that breaks (about 10 minutes; ARGS='status-first …' for some)
 	go run ./test/mutants $(ARGS)
