@@ -46,18 +46,7 @@ func (e *external) Create(ctx context.Context, cr *v1alpha1.Subscription) (manag
 
 func (e *external) create(ctx context.Context, cr *v1alpha1.Subscription) error {
 	if e.recovered != nil {
-		if !e.claims.Reserve(cr.GetUID(), e.holding(e.recovered.ID, e.recovered.APIID)) {
-			return e.conflict(cr)
-		}
-		e.learnFrom(e.recovered)
-		if e.gateway.Generation() == connection.GenerationUnknown {
-			// What is believed of its token depends on it.
-			if err := e.learnGeneration(ctx, e.recovered.ID); err != nil {
-				return err
-			}
-		}
-		e.hold(cr, e.recovered, e.attempted(cr), v1alpha1.OriginCreated, nil)
-		return nil
+		return e.regain(ctx, cr, e.recovered)
 	}
 	sent, err := e.post(ctx, cr)
 	if err != nil && !sent {
@@ -65,6 +54,22 @@ func (e *external) create(ctx context.Context, cr *v1alpha1.Subscription) error 
 		e.closeAttempt(cr)
 	}
 	return err
+}
+
+// regain holds what an earlier create came to.
+func (e *external) regain(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) error {
+	if !e.claims.Reserve(cr.GetUID(), e.holding(s.ID, s.APIID)) {
+		return e.conflict(cr)
+	}
+	e.learnFrom(s)
+	if e.gateway.Generation() == connection.GenerationUnknown {
+		// What is believed of its token depends on it.
+		if err := e.learnGeneration(ctx, s.ID); err != nil {
+			return err
+		}
+	}
+	e.hold(cr, s, e.attempted(cr), v1alpha1.OriginCreated, nil)
+	return nil
 }
 
 // post asks the gateway for a subscription, and tells whether it got so far.
@@ -192,9 +197,6 @@ func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, fiel
 		// such update does a create wait until no earlier one can take effect, so that
 		// it is known which one did.
 		meta.RemoveAnnotations(cr, v1alpha1.AnnotationTokenMemory)
-	case sameStamp(s.CreatedAt, s.UpdatedAt):
-		// As it was found; to find out what the gateway can do, it may have been written.
-		cr.Status.AtProvider.Token = rememberedByCreate(cr)
 	}
 }
 
@@ -318,10 +320,8 @@ func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription) error {
 		case ambiguous != nil:
 			return ambiguous
 		}
-		if found != nil && e.claims.Reserve(cr.GetUID(), e.holding(found.ID, found.APIID)) {
-			e.learnFrom(found)
-			e.hold(cr, found, e.attempted(cr), v1alpha1.OriginCreated, nil)
-			return nil
+		if found != nil {
+			return e.regain(ctx, cr, found)
 		}
 	}
 

@@ -32,6 +32,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 )
 
@@ -81,14 +82,15 @@ func secrets(cr *v1alpha1.Subscription) []string {
 }
 
 // remembered is the version of the Secret whose token was last applied: what an
-// update left in status, else what a create left in an annotation. The latter tells
-// of the token in force only as long as nothing was written since; status, which
-// knew of later writes, may have been lost in a restore.
+// update left in status, else what a create left in an annotation. Where a token can
+// be changed, the latter tells of the one in force only as long as nothing was written
+// since: status, which knew of later writes, may have been lost in a restore.
 func (e *external) remembered(cr *v1alpha1.Subscription) *v1alpha1.TokenVersion {
 	if v := cr.Status.AtProvider.Token; v != nil {
 		return v
 	}
-	if s := e.observed; s != nil && !sameStamp(s.CreatedAt, s.UpdatedAt) {
+	legacy := e.gateway.Generation() == connection.GenerationLegacy
+	if s := e.observed; s != nil && !legacy && !sameStamp(s.CreatedAt, s.UpdatedAt) {
 		return nil
 	}
 	return rememberedByCreate(cr)

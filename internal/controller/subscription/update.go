@@ -88,6 +88,9 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 		}
 		if e.gateway.Generation() == connection.GenerationLegacy {
 			// What was decided without knowing this is decided anew.
+			if e.tokenNow, err = e.token(ctx, cr, true); err != nil {
+				return err
+			}
 			e.update = judgeUpdate(e.updateCase(cr, stampOf(cr)))
 			if e.update.Action != actionFull {
 				conditions.Set(cr, tokenCondition(e.tokenNow, true))
