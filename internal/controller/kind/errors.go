@@ -66,12 +66,13 @@ type postponed struct {
 
 func (p *postponed) Unwrap() error { return p.error }
 
-// After marks an error as worth another look after the given time.
+// After marks an error as worth another look after the given time, which is ten
+// minutes at most.
 func After(err error, d time.Duration) error {
 	if err == nil {
 		return nil
 	}
-	return &postponed{error: err, after: d}
+	return &postponed{error: err, after: min(max(d, 0), maxHold)}
 }
 
 // IsPostponed tells whether an error was marked by After.

@@ -31,6 +31,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
@@ -66,7 +67,7 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 	if err != nil {
 		return nil, nil, err
 	}
-	held, err := e.heldByOthers(ctx, cr, listed)
+	held, err := e.lostToOthers(ctx, cr, listed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,7 +80,64 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 		listed = withoutResultsOf(later, a, listed)
 	}
 	found, p := judgeAttempt(a, cr.GetCreationTimestamp().Time, listed, inPlace, held)
-	return found, p, nil
+	if found == nil {
+		return nil, p, nil
+	}
+	if err := e.afterOthers(ctx, cr, found); err != nil {
+		return nil, nil, err
+	}
+	return found, nil, nil
+}
+
+// lostToOthers returns a function that tells whether somebody else has the better
+// claim to an ID on this gateway, or has it reserved.
+func (e *external) lostToOthers(ctx context.Context, cr *v1alpha1.Subscription, listed []gateway.Subscription) (func(id string) bool, error) {
+	var lost []string
+	for _, s := range listed {
+		h := e.holding(s.ID, s.APIID)
+		others, err := e.othersHolding(ctx, cr, h)
+		if err != nil {
+			return nil, err
+		}
+		if e.loses(cr, h, others) || e.claims.Reserved(h, cr.GetUID()) {
+			lost = append(lost, s.ID)
+		}
+	}
+	return func(id string) bool { return slices.Contains(lost, id) }, nil
+}
+
+// afterOthers waits where what was found may as well be the result of another
+// object's create, which is under way, or was when an earlier process ended and whose
+// object is the older one: anybody can write a record of an attempt.
+func (e *external) afterOthers(ctx context.Context, cr *v1alpha1.Subscription, found *gateway.Subscription) error {
+	wait := kind.After(errors.New("another object's create is under way, and what was found may be its result"), turnPause)
+	if e.claims.Reserved(e.holding(found.ID, ""), cr.GetUID()) || e.turns.taken(cr.GetUID(), turnOf(e.attempt), e.now()) {
+		return wait
+	}
+	if e.now().Sub(e.started) > turnPatience {
+		return nil
+	}
+	l := &v1alpha1.SubscriptionList{}
+	if err := e.kube.List(ctx, l, client.MatchingFields{indexAttempt: turnOf(e.attempt).ID}); err != nil {
+		return err
+	}
+	mine := ownership.Holder{UID: cr.GetUID(), Created: cr.GetCreationTimestamp()}
+	for i := range l.Items {
+		o := &l.Items[i]
+		a, err := record.ReadAttempt(o)
+		if err != nil || a == nil || a.Endpoint != e.attempt.Endpoint || o.GetUID() == cr.GetUID() || meta.IsPaused(o) {
+			continue
+		}
+		if a.AskedID != found.ID && found.ID == e.attempt.AskedID {
+			// Nobody else asked for it.
+			continue
+		}
+		theirs := ownership.Holder{UID: o.GetUID(), Created: o.GetCreationTimestamp()}
+		if ownership.First([]ownership.Holder{mine, theirs}, "").UID != mine.UID {
+			return wait
+		}
+	}
+	return nil
 }
 
 // laterAttempts are the open attempts of others that ask for the same, and that
@@ -92,7 +150,8 @@ func (e *external) laterAttempts(ctx context.Context, cr *v1alpha1.Subscription,
 	var later []*record.Attempt
 	for i := range l.Items {
 		o := &l.Items[i]
-		if o.GetUID() == cr.GetUID() || !meta.GetExternalCreatePending(o).After(e.at.TooLate(cr)) {
+		pending := meta.GetExternalCreatePending(o)
+		if o.GetUID() == cr.GetUID() || !pending.After(e.at.TooLate(cr, e.now())) || pending.After(e.now()) {
 			continue
 		}
 		if other, err := record.ReadAttempt(o); err == nil && other != nil && other.Endpoint == a.Endpoint {
@@ -137,7 +196,7 @@ func (e *external) prepare(ctx context.Context, cr *v1alpha1.Subscription, id st
 		if sameAsk(*e.attempt, a) && sameToken {
 			return *e.attempt, nil
 		}
-		if wait := e.at.TooLate(cr).Sub(e.now()); wait > 0 {
+		if wait := e.at.TooLate(cr, e.now()).Sub(e.now()); wait > 0 {
 			return record.Attempt{}, kind.After(errors.New("the gateway did not answer an earlier create, and may still carry it out; what was edited since is asked for once it no longer can"), wait)
 		}
 	}

@@ -63,6 +63,9 @@ func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription
 	case err != nil:
 		return managed.ExternalObservation{}, err
 	}
+	if others, err := e.othersHere(ctx, cr, got); err != nil || others {
+		return managed.ExternalObservation{}, err
+	}
 	if !isHeld(b, got) {
 		listed, err := e.listAPI(ctx, b.Fields[fieldAPIID])
 		if err != nil {
@@ -104,7 +107,7 @@ func (e *external) observeDeletedAttempt(ctx context.Context, cr *v1alpha1.Subsc
 			e.observed = found
 			return managed.ExternalObservation{ResourceExists: true}, nil
 		}
-		if wait := e.at.TooLate(cr).Sub(e.now()); wait > 0 {
+		if wait := e.at.TooLate(cr, e.now()).Sub(e.now()); wait > 0 {
 			return managed.ExternalObservation{}, kind.After(errors.New("the gateway did not answer whether it created the subscription; waiting until it can no longer do so"), wait)
 		}
 	}

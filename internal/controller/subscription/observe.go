@@ -141,7 +141,7 @@ func (e *external) observeNamed(ctx context.Context, cr *v1alpha1.Subscription, 
 		return e.observeImport(ctx, cr, id)
 	}
 	found, ambiguous, err := e.look(ctx, cr, e.attempt)
-	switch wait := e.at.TooLate(cr).Sub(e.now()); {
+	switch wait := e.at.TooLate(cr, e.now()).Sub(e.now()); {
 	case err != nil:
 		return managed.ExternalObservation{}, err
 	case found != nil:
@@ -184,7 +184,7 @@ func (e *external) observeAbsent(ctx context.Context, cr *v1alpha1.Subscription)
 			e.recovered = found
 			return managed.ExternalObservation{}, nil
 		}
-		e.unanswered, e.pending = true, e.now().Before(e.at.TooLate(cr))
+		e.unanswered, e.pending = true, e.now().Before(e.at.TooLate(cr, e.now()))
 	}
 
 	if p := e.wish.Plan.Problem; p != nil {
@@ -269,9 +269,7 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 		return managed.ExternalObservation{}, err
 	}
 	if e.loses(cr, h, others) {
-		// It reports no longer what it does not hold.
-		cr.Status.Deployed, cr.Status.AtProvider = false, v1alpha1.SubscriptionObservation{}
-		return managed.ExternalObservation{}, problemf(v1alpha1.ReasonConflict, "another object holds the subscription that the annotation %s names; this one does nothing at the gateway; delete it, or remove that annotation and crossplane.io/external-name to have a subscription of its own created", v1alpha1.AnnotationBaseline)
+		return managed.ExternalObservation{}, heldByAnother(cr)
 	}
 
 	name := meta.GetExternalName(cr)
@@ -292,6 +290,11 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 	if err != nil {
 		return managed.ExternalObservation{}, err
 	}
+	if others, err := e.othersHere(ctx, cr, got); err != nil {
+		return managed.ExternalObservation{}, err
+	} else if others {
+		return managed.ExternalObservation{}, heldByAnother(cr)
+	}
 	if !isHeld(b, got) || b.Endpoint != e.gateway.Endpoint().String() || b.GatewayID != got.GatewayID {
 		if err := e.checkAgain(ctx, cr, got); err != nil {
 			return managed.ExternalObservation{}, err
@@ -300,6 +303,25 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 	e.incumbents.Saw(cr.GetUID(), e.recorded())
 	e.claims.Release(cr.GetUID(), h)
 	return e.judge(ctx, cr, got)
+}
+
+// heldByAnother says that what an object recorded to hold is another's. It reports
+// no longer what it does not hold.
+func heldByAnother(cr *v1alpha1.Subscription) *problem {
+	cr.Status.Deployed, cr.Status.AtProvider = false, v1alpha1.SubscriptionObservation{}
+	return problemf(v1alpha1.ReasonConflict, "another object holds the subscription that the annotation %s names; this one does nothing at the gateway; delete it, or remove that annotation and crossplane.io/external-name to have a subscription of its own created", v1alpha1.AnnotationBaseline)
+}
+
+// othersHere tells, of a subscription that was found under another endpoint than the
+// recorded one, whether anybody else holds it there or has it reserved: what is
+// recorded about another place gives no claim here.
+func (e *external) othersHere(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) (bool, error) {
+	if e.baseline.Endpoint == e.gateway.Endpoint().String() {
+		return false, nil
+	}
+	h := e.holding(got.ID, got.APIID)
+	others, err := e.othersHolding(ctx, cr, h)
+	return err != nil || len(others) > 0 || e.claims.Reserved(h, cr.GetUID()), err
 }
 
 // loses tells whether another object has the better claim to what this one says it

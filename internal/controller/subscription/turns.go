@@ -54,6 +54,14 @@ func (t *turns) take(uid types.UID, what ownership.Holding, now, until time.Time
 	return true
 }
 
+// taken tells whether somebody else has a turn.
+func (t *turns) taken(uid types.UID, what ownership.Holding, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	is, ok := t.m[what]
+	return ok && is.uid != uid && now.Before(is.until)
+}
+
 // has tells whether a managed resource has a turn.
 func (t *turns) has(uid types.UID, now time.Time) bool {
 	t.mu.Lock()

@@ -84,7 +84,7 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 	}
 	if e.gateway.Generation() == connection.GenerationUnknown && t.value != "" {
 		if err := e.learnGeneration(ctx, e.baseline.ID); err != nil {
-			return err
+			return e.putStatus(ctx, cr, err)
 		}
 		if e.gateway.Generation() == connection.GenerationLegacy {
 			// What was decided without knowing this is decided anew.

@@ -129,7 +129,8 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 		return false, nil
 	}
 	mine, ok := holderOf(mg)
-	if !ok || mine.ID != id {
+	if !ok || mine.ID != id || mine.Endpoint != e.at.Endpoint {
+		// What is recorded about another place gives no claim here.
 		return true, nil
 	}
 	return ownership.First(append(all, mine), e.memory.incumbents.Of(holding(id, e.at))).UID != mg.GetUID(), nil

@@ -74,10 +74,18 @@ func (t Target) Recorded(endpoint, gatewayID string) bool {
 // take effect.
 const lateAnswer = 30 * time.Second
 
+// skew is how much the clocks of two replicas may differ.
+const skew = time.Minute
+
 // TooLate is when a create that was not answered can no longer take effect. Until
-// then it proves nothing that there is no trace of it.
-func (t Target) TooLate(mg metav1.Object) time.Time {
-	return t.TooLateFor(meta.GetExternalCreatePending(mg))
+// then it proves nothing that there is no trace of it. A date that is still to come is
+// none on which anything was sent.
+func (t Target) TooLate(mg metav1.Object, now time.Time) time.Time {
+	sent := meta.GetExternalCreatePending(mg)
+	if sent.After(now.Add(skew)) {
+		sent = time.Time{}
+	}
+	return t.TooLateFor(sent)
 }
 
 // TooLateFor is when a create that is sent at the given time, and not answered, can
