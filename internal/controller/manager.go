@@ -65,7 +65,8 @@ const (
 	renewDeadline = 50 * time.Second
 
 	// workers are how many managed resources of a kind are reconciled at a time.
-	workers = 10
+	// Those of one gateway take half of them at most.
+	workers = 24
 )
 
 // Options of a manager.

@@ -54,6 +54,7 @@ type reconciler[T resource.ModernManaged] struct {
 	log     logging.Logger
 	poll    time.Duration
 
+	lanes    lanes
 	holds    holds
 	failures backoff
 	requeues backoff
@@ -84,6 +85,12 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		return reconcile.Result{RequeueAfter: cacheLag}, nil
 	}
 
+	p, lane := &pass{}, laneOf(mg)
+	if !r.lanes.enter(lane, p, r.clock.Now()) {
+		return reconcile.Result{RequeueAfter: jitter(lanePause, 0.5)}, nil
+	}
+	defer r.lanes.leave(lane, p)
+
 	causes := ""
 	if !meta.WasDeleted(mg) {
 		causes = r.causes(ctx, mg)
@@ -94,7 +101,6 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		}
 	}
 
-	p := &pass{}
 	res, err := r.runtime.Reconcile(withPass(ctx, p), req)
 	if err != nil {
 		// The API server, not the gateway: the work queue backs off.
