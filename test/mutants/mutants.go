@@ -33,6 +33,15 @@ func mutants() []mutant {
 			`return ownership.First(contenders, e.incumbents.Of(h)).UID != cr.GetUID()`, `return len(contenders) == 0`),
 		subscription("incumbent", "S12", "observe.go",
 			`e.incumbents.Of(h)`, `""`),
+		subscription("another-place", "S12", "observe.go",
+			`	return err != nil || len(others) > 0 || e.claims.Reserved(h, cr.GetUID()), err
+`, `	return false && len(others) > 0, err
+`),
+		subscription("another-attempt", "S11", "attempt.go",
+			`	if err := e.afterOthers(ctx, cr, found); err != nil {
+		return nil, nil, err
+	}
+`, ``),
 		subscription("record-taken-away", "S17", "baseline.go",
 			`	if at.Origin != v1alpha1.OriginCreated && at.Origin != v1alpha1.OriginAdopted {
 		b.LateInitialized = append(b.LateInitialized, fieldStatus)

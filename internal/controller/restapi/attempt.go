@@ -73,22 +73,41 @@ func identity(mg *v1alpha1.RestApi, b *record.Baseline, a *record.Attempt) (hand
 // holds tells whether a managed resource may hold an API at a gateway: it is
 // recorded to, or it asked for one and the answer may have got lost. A record
 // that is not understood counts as well.
-func holds(mg *v1alpha1.RestApi) bool { return record.MayHold(mg) }
+func holds(mg *v1alpha1.RestApi) bool {
+	b, err := baselineFrom(mg)
+	return err != nil || b != nil || record.MayHold(mg)
+}
+
+// baselineFrom is what a managed resource recorded to hold. Where that was taken away
+// or changed, status tells, which only the provider should be able to write: what is
+// held never gets another handle.
+func baselineFrom(mg *v1alpha1.RestApi) (*record.Baseline, error) {
+	b, err := record.ReadBaseline(mg)
+	at := mg.Status.AtProvider
+	if err != nil || !mg.Status.Deployed || at.ID == "" || b != nil && b.ID == at.ID {
+		return b, err
+	}
+	return &record.Baseline{ID: at.ID, Endpoint: at.Endpoint, GatewayID: at.GatewayID}, nil
+}
 
 // indexHolds finds the RestApis that are recorded to hold an API. Its values are
 // handles.
 const indexHolds = "restapi.holds"
 
 func heldHandles(o client.Object) []string {
-	if b, err := record.ReadBaseline(o); err == nil && b != nil {
-		return []string{b.ID}
+	mg, ok := o.(*v1alpha1.RestApi)
+	if !ok {
+		return nil
+	}
+	if h, ok := holderOf(mg); ok {
+		return []string{h.ID}
 	}
 	return nil
 }
 
 // holderOf is what a managed resource is recorded to hold.
 func holderOf(mg *v1alpha1.RestApi) (ownership.Holder, bool) {
-	b, err := record.ReadBaseline(mg)
+	b, err := baselineFrom(mg)
 	if err != nil || b == nil {
 		return ownership.Holder{}, false
 	}

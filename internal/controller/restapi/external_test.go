@@ -946,3 +946,37 @@ func TestVanishes(t *testing.T) {
 		t.Errorf("%d events", n)
 	}
 }
+
+// What is taken away from the annotations of an object, or overwritten there, is put
+// back, and deletion deletes what was held.
+//
+// contract: R1, S17, A11
+func TestRecordTakenAway(t *testing.T) {
+	nope := record.Baseline{ID: "nope"}
+	for name, change := range map[string]func(*v1alpha1.RestApi){
+		"All":         func(mg *v1alpha1.RestApi) { mg.Annotations = nil },
+		"Overwritten": func(mg *v1alpha1.RestApi) { record.WriteBaseline(mg, nope) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			mg := managedBooks(preset("chosen"))
+			b := newBench(t, mg)
+			b.settle(mg)
+			writes := b.Gateway.Writes()
+			b.edit(mg, change)
+			got := b.settle(mg)
+			ready(t, got)
+			if is, err := record.ReadBaseline(got); err != nil || is == nil || is.ID != "chosen" || meta.GetExternalName(got) != "chosen" {
+				t.Errorf("not put back: %v", got.Annotations)
+			}
+			if n := b.Gateway.Writes() - writes; n != 0 {
+				t.Errorf("%d writes at the gateway", n)
+			}
+			b.edit(mg, change)
+			b.delete(mg)
+			b.gone(mg)
+			if n := len(b.Gateway.APIs()); n != 0 {
+				t.Error("the API was left behind")
+			}
+		})
+	}
+}

@@ -97,7 +97,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.RestApi) (managed.E
 func (e *external) find(ctx context.Context, mg *v1alpha1.RestApi) (*finding, error) {
 	f := &finding{}
 	var err error
-	if f.baseline, err = record.ReadBaseline(mg); err != nil {
+	if f.baseline, err = baselineFrom(mg); err != nil {
 		return nil, e.refuse(mg, v1alpha1.ReasonNewerBaseline, err.Error())
 	}
 	if f.attempt, err = record.ReadAttempt(mg); err != nil {
@@ -332,7 +332,11 @@ func (e *external) wish(ctx context.Context, mg *v1alpha1.RestApi, wait bool) er
 func (e *external) hold(ctx context.Context, mg *v1alpha1.RestApi) error {
 	f := e.found
 	want := e.baseline(f.handle)
-	if f.baseline != nil && f.baseline.ID == want.ID && f.baseline.Endpoint == want.Endpoint &&
+	stored, err := record.ReadBaseline(mg)
+	if err != nil {
+		return err
+	}
+	if f.baseline != nil && stored != nil && stored.ID == want.ID && f.baseline.ID == want.ID && f.baseline.Endpoint == want.Endpoint &&
 		(want.GatewayID == "" || f.baseline.GatewayID == want.GatewayID) && meta.GetExternalName(mg) == f.handle {
 		return nil
 	}

@@ -46,6 +46,9 @@ func (e *external) observe(ctx context.Context, cr *v1alpha1.Subscription) (mana
 	if err := e.read(cr); err != nil {
 		return managed.ExternalObservation{}, err
 	}
+	if err := e.distrust(ctx, cr); err != nil {
+		return managed.ExternalObservation{}, err
+	}
 	if !e.attemptOpen() {
 		// What was claimed in an earlier pass is recorded by now, or came to nothing.
 		e.release(cr.GetUID())
@@ -61,6 +64,27 @@ func (e *external) observe(ctx context.Context, cr *v1alpha1.Subscription) (mana
 		return e.observeDeployed(ctx, cr)
 	}
 	return e.observeUndeployed(ctx, cr)
+}
+
+// distrust a record that names something else than status does, if what status names
+// is there: somebody changed the record. It may also be that status was not written
+// since the subscription was created again, but then what it names is gone.
+func (e *external) distrust(ctx context.Context, cr *v1alpha1.Subscription) error {
+	at := cr.Status.AtProvider
+	if e.baseline == nil || !cr.Status.Deployed || at.ID == "" || at.ID == e.baseline.ID || at.Endpoint != e.gateway.Endpoint().String() {
+		return nil
+	}
+	got, err := e.gateway.GetSubscription(ctx, at.ID)
+	if gateway.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if b := rebuilt(cr); isHeld(b, got) {
+		e.baseline = b
+	}
+	return nil
 }
 
 // conclude puts the error of a pass into the conditions Applied and Ready, and

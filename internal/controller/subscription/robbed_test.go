@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 
@@ -317,4 +318,182 @@ func TestTakenTokenIsSaidSo(t *testing.T) {
 	if !strings.Contains(got, "token") || strings.Contains(strings.ToLower(got), "already subscribed") || strings.Contains(got, "stranger") || strings.Contains(got, "theirs") {
 		t.Errorf("it says: %s", got)
 	}
+}
+
+// theft is what a thief writes into the annotations of its own object.
+func theft(b record.Baseline) change {
+	return func(cr *v1alpha1.Subscription) {
+		b.Fields = map[string]string{fieldAPIID: "books", fieldApplicationID: "app"}
+		record.WriteBaseline(cr, b)
+		meta.SetExternalName(cr, b.ID)
+		// So that it is looked at also if it is deleted at once.
+		cr.Finalizers = []string{managed.FinalizerName}
+		cr.CreationTimestamp.Time = time.Unix(1000, 0)
+		status(v1alpha1.SubscriptionRevoked)(cr)
+	}
+}
+
+// A record about another place gives no claim to what somebody holds here, neither to
+// change nor to delete it, whoever is older.
+//
+// contract: S12, S17, S32, A5, A11
+func TestRecordOfAnotherPlace(t *testing.T) {
+	for gname, g := range generations() {
+		for name, deleted := range map[string]bool{"Changed": false, "Deleted": true} {
+			t.Run(gname+"/"+name, func(t *testing.T) {
+				w := newWorld(t, g, tokenSecret("tok", secretToken), tokenSecret("other", otherToken), subscription("s", application("app")))
+				held := w.settle("s").Status.AtProvider
+				w.add(subscription("thief", application("app"), tokenIn("other"), theft(record.Baseline{ID: held.ID, Endpoint: "http://elsewhere"})))
+				// What was earned at a gateway of one's own.
+				w.report("thief", v1alpha1.SubscriptionStatus{Deployed: true, AtProvider: v1alpha1.SubscriptionObservation{ID: held.ID, Endpoint: "http://elsewhere", APIID: "books", ApplicationID: "app"}})
+				if deleted {
+					w.remove("thief")
+					w.gone("thief")
+				} else {
+					for range 2 {
+						cr, err := w.pass("thief")
+						refused(t, cr, err, v1alpha1.ReasonConflict)
+					}
+				}
+				inForce(t, w.settle("s"))
+				if got := w.only(); got.ID != held.ID || got.Status != "ACTIVE" || w.count(http.MethodPut)+w.count(http.MethodDelete) != 0 || !w.LetThrough("books", secretToken) {
+					t.Errorf("it was written: %+v", got)
+				}
+			})
+		}
+	}
+}
+
+// openAttempt is a forged record of a create that asked for all that another one does.
+func openAttempt(w *world, id string) change {
+	return func(cr *v1alpha1.Subscription) {
+		record.WriteAttempt(cr, record.Attempt{AskedID: id, AbsentBefore: true, Endpoint: w.Endpoint(), APIID: "books", ApplicationID: "app", Known: []string{}, Outcome: record.Open})
+		meta.SetExternalCreatePending(cr, w.clock.Now())
+	}
+}
+
+// What a create made whose answer is outstanding, or was lost with the process, is
+// left to the object that asked for it first.
+//
+// contract: S11, S12, A5
+func TestForgedAttemptTakesNothing(t *testing.T) {
+	for gname, g := range generations() {
+		t.Run(gname, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), tokenSecret("other", otherToken))
+			w.declareReal(g)
+			victim := subscription("s", application("app"), externalRef("acme"))
+			victim.CreationTimestamp.Time = w.clock.Now().Add(-time.Minute)
+			w.add(victim)
+			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+			if _, err := w.pass("s"); err == nil {
+				t.Fatal("no error")
+			}
+			w.add(subscription("thief", application("app"), tokenIn("other"), adopt(v1alpha1.SubscriptionAdoptNever), status(v1alpha1.SubscriptionRevoked), openAttempt(w, "acme")))
+			for range 2 {
+				if cr, err := w.pass("thief"); err == nil || baselineOf(t, cr) != nil {
+					t.Fatalf("it took what is another's: %v", err)
+				}
+				w.restart()
+			}
+			inForce(t, w.settle("s"))
+			if got := w.managedBy("s"); got.Status != "ACTIVE" {
+				t.Errorf("it is %s", got.Status)
+			}
+		})
+	}
+}
+
+// managedBy is the subscription that a Subscription holds.
+func (w *world) managedBy(name string) emulator.Subscription {
+	w.t.Helper()
+	s, ok := w.Subscription(baselineOf(w.t, w.stored(name)).ID)
+	if !ok {
+		w.t.Fatalf("%s holds nothing that is there", name)
+	}
+	return s
+}
+
+// What a lost create made is found again although a younger object says that it holds
+// it, or that it asked for it on a day that is still to come.
+//
+// contract: S10, S11, S33, A5
+func TestLostCreateIsNotHidden(t *testing.T) {
+	hides := map[string]func(w *world) change{
+		"Record": func(w *world) change {
+			return func(cr *v1alpha1.Subscription) {
+				for _, s := range w.Subscriptions() {
+					record.WriteBaseline(cr, record.Baseline{ID: s.ID, Endpoint: w.Endpoint()})
+				}
+			}
+		},
+		"Attempt": func(w *world) change {
+			return func(cr *v1alpha1.Subscription) {
+				openAttempt(w, "zzz")(cr)
+				meta.SetExternalCreatePending(cr, time.Date(2999, time.January, 1, 0, 0, 0, 0, time.UTC))
+			}
+		},
+	}
+	for gname, g := range generations() {
+		for name, hide := range hides {
+			t.Run(gname+"/"+name, func(t *testing.T) {
+				w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app"), externalRef("acme"), adopt(v1alpha1.SubscriptionAdoptNever)))
+				w.declareReal(g)
+				w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+				if _, err := w.pass("s"); err == nil {
+					t.Fatal("no error")
+				}
+				w.wait(time.Second)
+				w.add(subscription("z", application("app"), hide(w), annotated(meta.AnnotationKeyReconciliationPaused, "true")))
+				w.restart()
+				inForce(t, w.settle("s"))
+				w.remove("s")
+				w.gone("s")
+				if n := len(w.Subscriptions()); n != 0 {
+					t.Errorf("%d subscriptions are left behind", n)
+				}
+			})
+		}
+	}
+}
+
+// Who overwrites the record of what an object holds does not keep it from being
+// deleted with it.
+//
+// contract: S17, S32
+func TestOverwrittenRecord(t *testing.T) {
+	for gname, g := range generations() {
+		t.Run(gname, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app"), adopt(v1alpha1.SubscriptionAdoptNever)))
+			id := w.settle("s").Status.AtProvider.ID
+			overwrite := func(cr *v1alpha1.Subscription) {
+				b := *baselineOf(t, cr)
+				b.ID = "nope"
+				record.WriteBaseline(cr, b)
+			}
+			w.edit("s", overwrite, status(v1alpha1.SubscriptionInactive))
+			inForce(t, w.settle("s"))
+			if got := w.only(); got.ID != id || got.Status != "INACTIVE" {
+				t.Errorf("it is %+v", got)
+			}
+			w.edit("s", overwrite, externalName("nope"))
+			w.remove("s")
+			w.gone("s")
+			if n := len(w.Subscriptions()); n != 0 {
+				t.Error("the subscription is left behind")
+			}
+		})
+	}
+}
+
+// A date that is still to come makes nobody wait for it, nor ask in a loop.
+//
+// contract: A3, S11
+func TestDateStillToCome(t *testing.T) {
+	w := newWorld(t, emulator.Legacy, tokenSecret("tok", secretToken))
+	w.declareReal(emulator.Legacy)
+	w.add(subscription("s", application("app"), func(cr *v1alpha1.Subscription) {
+		openAttempt(w, "zzz")(cr)
+		meta.SetExternalCreatePending(cr, time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC))
+	}))
+	inForce(t, w.settle("s"))
 }

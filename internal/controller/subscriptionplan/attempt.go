@@ -65,7 +65,29 @@ func conclude(mg *v1alpha1.SubscriptionPlan, o record.Outcome) {
 // holds tells whether a managed resource may hold a plan at a gateway: it is
 // recorded to, or it asked for one and the answer may have got lost. A record
 // that is not understood counts as well.
-func holds(mg *v1alpha1.SubscriptionPlan) bool { return record.MayHold(mg) }
+func holds(mg *v1alpha1.SubscriptionPlan) bool {
+	b, err := baselineFrom(mg)
+	return err != nil || b != nil || record.MayHold(mg)
+}
+
+// baselineFrom is what a managed resource recorded to hold. Where that was taken away,
+// status tells, which only the provider should be able to write.
+func baselineFrom(mg *v1alpha1.SubscriptionPlan) (*record.Baseline, error) {
+	b, err := record.ReadBaseline(mg)
+	if err != nil || b != nil {
+		return b, err
+	}
+	return reported(mg), nil
+}
+
+// reported is what status tells of what is held, nil if nothing.
+func reported(mg *v1alpha1.SubscriptionPlan) *record.Baseline {
+	at := mg.Status.AtProvider
+	if !mg.Status.Deployed || at.ID == "" {
+		return nil
+	}
+	return &record.Baseline{ID: at.ID, Endpoint: at.Endpoint, GatewayID: at.GatewayID}
+}
 
 // imported tells whether a plan was there already and was named by its ID.
 func imported(a *record.Attempt) bool { return a != nil && a.Preset }
@@ -86,7 +108,7 @@ func origin(mg *v1alpha1.SubscriptionPlan, a *record.Attempt) v1alpha1.Origin {
 
 // holderOf reads who holds what.
 func holderOf(mg *v1alpha1.SubscriptionPlan) (ownership.Holder, bool) {
-	b, err := record.ReadBaseline(mg)
+	b, err := baselineFrom(mg)
 	if err != nil || b == nil {
 		return ownership.Holder{}, false
 	}

@@ -780,3 +780,65 @@ func TestVanishes(t *testing.T) {
 		t.Errorf("%d events", n)
 	}
 }
+
+// What is taken away from the annotations of an object, or overwritten there, is put
+// back, and deletion deletes what was held.
+//
+// contract: P1, S17, A11
+func TestRecordTakenAway(t *testing.T) {
+	nope := record.Baseline{ID: "nope"}
+	for name, change := range map[string]func(*v1alpha1.SubscriptionPlan){
+		"All":         func(mg *v1alpha1.SubscriptionPlan) { mg.Annotations = nil },
+		"Overwritten": func(mg *v1alpha1.SubscriptionPlan) { record.WriteBaseline(mg, nope) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			mg := managedGold()
+			b := newBench(t, emulator.Options{}, mg)
+			id := b.settle(mg).Status.AtProvider.ID
+			writes := b.Gateway.Writes()
+			b.edit(mg, change)
+			got := b.settle(mg)
+			ready(t, got)
+			if is, err := record.ReadBaseline(got); err != nil || is == nil || is.ID != id || meta.GetExternalName(got) != id {
+				t.Errorf("not put back: %v", got.Annotations)
+			}
+			if n := b.Gateway.Writes() - writes; n != 0 {
+				t.Errorf("%d writes at the gateway", n)
+			}
+			b.edit(mg, change)
+			b.delete(mg)
+			b.gone(mg)
+			if n := len(b.Gateway.Plans()); n != 0 {
+				t.Error("the plan was left behind")
+			}
+		})
+	}
+}
+
+// What an object earned at another gateway gives it no claim to what somebody holds
+// here.
+//
+// contract: S12, A5
+func TestClaimEarnedElsewhere(t *testing.T) {
+	mg, thief := managedGold(), managedGold(other, adopt)
+	b := newBench(t, emulator.Options{}, mg, thief)
+	id := b.settle(mg).Status.AtProvider.ID
+	b.memory = &memory{} // The provider was restarted.
+	b.edit(thief, func(mg *v1alpha1.SubscriptionPlan) {
+		mg.CreationTimestamp.Time = time.Unix(1, 0)
+		record.WriteBaseline(mg, record.Baseline{ID: id, Endpoint: "http://elsewhere", GatewayID: "emulated-gateway"})
+		meta.SetExternalName(mg, id)
+		mg.Spec.ForProvider.ThrottleLimitCount = ptr(int64(1))
+	})
+	stored := b.get(thief)
+	stored.Status.Deployed, stored.Status.AtProvider = true, v1alpha1.SubscriptionPlanObservation{ID: id, Endpoint: "http://elsewhere"}
+	if err := b.Kube.Status().Update(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.pass(thief)
+	refusedFor(t, got, err, v1alpha1.ReasonConflict)
+	ready(t, b.settle(mg))
+	if p, _ := b.Gateway.Plan(id); p.ThrottleLimitCount != 1000 {
+		t.Errorf("the plan was changed: %+v", p)
+	}
+}

@@ -88,7 +88,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (
 func (e *external) find(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (*finding, error) {
 	f := &finding{how: absent}
 	var err error
-	if f.baseline, err = record.ReadBaseline(mg); err != nil {
+	if f.baseline, err = baselineFrom(mg); err != nil {
 		return nil, e.refuse(mg, v1alpha1.ReasonNewerBaseline, err.Error())
 	}
 	if f.attempt, err = record.ReadAttempt(mg); err != nil {
@@ -108,7 +108,8 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (*fi
 		return nil, err
 	}
 	if f.baseline != nil {
-		// Now it is known what the gateway calls itself.
+		// Now it is known what is held, and what the gateway calls itself.
+		s.recorded = f.baseline.ID
 		s.sameGateway = e.at.Recorded(f.baseline.Endpoint, f.baseline.GatewayID)
 	}
 	if f.got != nil {
@@ -169,6 +170,19 @@ func (e *external) look(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *f
 func (e *external) lookAgain(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *finding) error {
 	if f.baseline == nil {
 		return nil
+	}
+	if b := reported(mg); b != nil && b.ID != f.baseline.ID && b.Endpoint == e.at.Endpoint {
+		// Somebody may have changed the record; or status was not written since the plan
+		// was created anew, but then what it tells of is gone.
+		got, err := e.GetSubscriptionPlan(ctx, b.ID)
+		if err == nil {
+			f.how, f.got, f.baseline = byID, got, b
+			e.at.GatewayID = got.GatewayID
+			return nil
+		}
+		if !gateway.IsNotFound(err) {
+			return err
+		}
 	}
 	return e.lookByName(ctx, mg, f)
 }
@@ -284,8 +298,12 @@ func (e *external) manage(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (m
 func (e *external) hold(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (filled bool, err error) {
 	f := e.found
 	want := record.Baseline{ID: f.got.ID, Endpoint: e.at.Endpoint, GatewayID: f.got.GatewayID}
+	stored, err := record.ReadBaseline(mg)
+	if err != nil {
+		return false, err
+	}
 	if b := f.baseline; b != nil && b.ID == want.ID {
-		if b.Endpoint == want.Endpoint && b.GatewayID == want.GatewayID && named(mg) == want.ID {
+		if stored != nil && stored.ID == want.ID && b.Endpoint == want.Endpoint && b.GatewayID == want.GatewayID && named(mg) == want.ID {
 			return false, nil
 		}
 		want.LateInitialized = b.LateInitialized

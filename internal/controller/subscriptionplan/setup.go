@@ -42,7 +42,6 @@ import (
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
-	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
 // Setup adds a controller for SubscriptionPlans.
@@ -103,8 +102,12 @@ func index(ctx context.Context, indexer client.FieldIndexer) error {
 }
 
 func heldIDs(o client.Object) []string {
-	if b, err := record.ReadBaseline(o); err == nil && b != nil {
-		return []string{b.ID}
+	mg, ok := o.(*v1alpha1.SubscriptionPlan)
+	if !ok {
+		return nil
+	}
+	if h, ok := holderOf(mg); ok {
+		return []string{h.ID}
 	}
 	return nil
 }
