@@ -17,6 +17,9 @@ RACE    ?= $(if $(and $(filter 1,$(CGO)),$(CC)),-race)
 # What takes the time of a test is the API server; these start none.
 RACED   := $(patsubst %,./%/...,$(wildcard $(addprefix internal/,gateway connection observation ownership emulator controller sandbox/process)))
 
+# Each of these has an API server of its own and takes all the machine has.
+ALONE   := ./test/contract ./test/crash
+
 ##@ Try it
 
 .PHONY: demo
@@ -60,8 +63,12 @@ test: tools ## Run all tests (TESTFLAGS='-run …' for some of them)
 	@status=0; \
 	echo "==> tests of what runs concurrently, $(if $(RACE),with the race detector,without the race detector: it needs cgo and a C compiler)"; \
 	go test $(RACE) -timeout 10m $(TESTFLAGS) $$(go list $(RACED)) || status=1; \
-	echo "==> tests of all else, contract tests on a real API server among them"; \
-	go test -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -vxF -f <(go list $(RACED))) || status=1; \
+	echo "==> tests of all else"; \
+	go test -timeout 10m $(TESTFLAGS) $$(go list ./... | grep -vxF -f <(go list $(RACED) $(ALONE))) || status=1; \
+	for suite in $(ALONE); do \
+	  echo "==> $$suite, on a real API server"; \
+	  go test -timeout 20m $(TESTFLAGS) $$suite || status=1; \
+	done; \
 	exit $$status
 
 .PHONY: test-long

@@ -74,10 +74,15 @@ func holds(mg *v1alpha1.SubscriptionPlan) bool {
 // status tells, which only the provider should be able to write.
 func baselineFrom(mg *v1alpha1.SubscriptionPlan) (*record.Baseline, error) {
 	b, err := record.ReadBaseline(mg)
-	if err != nil || b != nil {
-		return b, err
+	if err != nil {
+		return nil, err
 	}
-	return reported(mg), nil
+	r := reported(mg)
+	if b == nil || r != nil && r.ID != b.ID && r.ID == named(mg) {
+		// The record and the external name are only ever written together.
+		return r, nil
+	}
+	return b, nil
 }
 
 // reported is what status tells of what is held, nil if nothing.
