@@ -91,9 +91,14 @@ func testAround(f *ast.File, c *ast.CommentGroup) *ast.FuncDecl {
 	return nil
 }
 
-// isTest tells whether go test runs a function.
+// isTest tells whether go test runs a function: a test, or the seeds of a fuzz test.
 func isTest(fn *ast.FuncDecl) bool {
-	rest, ok := strings.CutPrefix(fn.Name.Name, "Test")
+	return isNamed(fn, "Test", "T") || isNamed(fn, "Fuzz", "F")
+}
+
+// isNamed tells whether a function has the prefix and the parameter that go together.
+func isNamed(fn *ast.FuncDecl, prefix, param string) bool {
+	rest, ok := strings.CutPrefix(fn.Name.Name, prefix)
 	if first, _ := utf8.DecodeRuneInString(rest); !ok || fn.Recv != nil || fn.Body == nil || unicode.IsLower(first) {
 		return false
 	}
@@ -106,7 +111,7 @@ func isTest(fn *ast.FuncDecl) bool {
 		return false
 	}
 	t, ok := star.X.(*ast.SelectorExpr)
-	return ok && t.Sel.Name == "T"
+	return ok && t.Sel.Name == param
 }
 
 // skips tells whether a test skips something. What may be skipped proves nothing.

@@ -88,6 +88,16 @@ func TestNamings(t *testing.T) {
 			source: "func TestX(t *testing.T) {\n\t// case: W2\n\tt.Run(\"a\", func(t *testing.T) {})\n}",
 			want:   []string{"TestX case [W2] true"},
 		},
+		"Fuzz": {
+			reason: "The seeds of a fuzz test are tests.",
+			source: "// contract: S1\nfunc FuzzX(f *testing.F) {}",
+			want:   []string{"FuzzX contract [S1] true"},
+		},
+		"FuzzOfTests": {
+			reason: "But nothing that has the name alone.",
+			source: "// contract: S1\nfunc FuzzX(t *testing.T) {}",
+			wrong:  []string{`x_test.go:3:1: "// contract: S1" stands at no test`},
+		},
 		"Skipped": {
 			reason: "What may be skipped proves nothing.",
 			source: "// contract: S1\nfunc TestX(t *testing.T) {\n\tif true {\n\t\tt.Skip(\"why\")\n\t}\n}",
