@@ -10,6 +10,9 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := hack/tools/build.sh
 ARGS    ?=
 
+# How long, or with a trailing x how many times, each fuzz target is fed.
+FUZZTIME ?= 30s
+
 # The race detector needs a C compiler, which a machine with only Go lacks.
 CGO     := $(shell go env CGO_ENABLED)
 CC      := $(shell command -v $$(go env CC) 2>/dev/null)
@@ -83,6 +86,13 @@ mutants: ## Disable one guard of the provider at a time, and see that a test not
 conformance: ## Run the conformance suite against a gateway: GATEWAY_URL=… GATEWAY_USER=… GATEWAY_PASSWORD=… GATEWAY_GENERATION=legacy|in-place
 	@echo "==> conformance of $${GATEWAY_URL:-the emulator, in both generations}"
 	go test -count=1 -v -timeout 15m $(TESTFLAGS) ./test/conformance/...
+
+.PHONY: fuzz
+fuzz: ## Feed each fuzz target for FUZZTIME=30s; what breaks one is kept in its testdata/fuzz, and is from then on part of its tests
+	@grep -rE --include='*_test.go' '^func Fuzz' internal apis cmd test | sed -E 's|^(.*)/[^/]*:func ([A-Za-z0-9_]+).*|\1 \2|' | while read -r package target; do \
+	  echo "==> $$target in $$package"; \
+	  go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10s "./$$package" </dev/null; \
+	done
 
 .PHONY: lint
 lint: ## Run golangci-lint (built on first use: about 3 minutes on 2 cores)

@@ -17,7 +17,6 @@ limitations under the License.
 package gateway
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
@@ -115,30 +114,6 @@ func TestFill(t *testing.T) {
 	}
 }
 
-func FuzzDecode(f *testing.F) {
-	for _, s := range []string{`{"id":1}`, `{"spec":{"operations":[{}]}}`, `{"throttleLimitCount":1e999999999}`, `{"metadata":[]}`, `null`, `{}{}`} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		m, err := decodeObject([]byte(s))
-		if err != nil {
-			return
-		}
-		fill(&Subscription{}, m)
-		fill(&SubscriptionPlan{}, m)
-		api := &RestAPI{}
-		fill(api, m)
-		raw, err := json.Marshal(api)
-		if err != nil {
-			t.Fatalf("what was read cannot be written: %v", err)
-		}
-		again := &RestAPI{}
-		if err := json.Unmarshal(raw, again); err != nil {
-			t.Fatalf("what was written cannot be read: %v", err)
-		}
-	})
-}
-
 // contract: A4
 // case: F5
 func TestParseRetryAfter(t *testing.T) {
@@ -179,15 +154,4 @@ func TestParseRetryAfter(t *testing.T) {
 			}
 		})
 	}
-}
-
-func FuzzParseRetryAfter(f *testing.F) {
-	for _, s := range []string{"30", "-5", "1e9", "nan", "Fri, 31 Dec 9999 23:59:59 GMT"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		if d, ok := ParseRetryAfter(s, time.Unix(0, 0)); d < 0 || d > MaxRetryAfter || (!ok && d != 0) {
-			t.Fatalf("ParseRetryAfter(%q) = %v, %v", s, d, ok)
-		}
-	})
 }

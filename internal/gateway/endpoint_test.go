@@ -17,7 +17,6 @@ limitations under the License.
 package gateway
 
 import (
-	"net/url"
 	"strings"
 	"testing"
 
@@ -79,26 +78,6 @@ func TestParseEndpoint(t *testing.T) {
 	}
 }
 
-func FuzzParseEndpoint(f *testing.F) {
-	for _, s := range []string{"http://gw:9090", "HTTPS://[::1]:443//a/", "https://u:p@h/?q#f", "http://a/b%2f", "http:/x", "http://é/ü"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		e, err := ParseEndpoint(s)
-		if err != nil {
-			return
-		}
-		again, err := ParseEndpoint(e.String())
-		if err != nil || again != e {
-			t.Fatalf("normal form %q of %q is not stable: %q, %v", e, s, again, err)
-		}
-		u, err := url.Parse(e.String())
-		if err != nil || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-			t.Fatalf("normal form %q of %q holds more than scheme, host and path: %v", e, s, err)
-		}
-	})
-}
-
 // contract: S5
 // case: F10
 func TestEndpointURL(t *testing.T) {
@@ -140,27 +119,4 @@ func TestEndpointURL(t *testing.T) {
 			}
 		})
 	}
-}
-
-func FuzzPathID(f *testing.F) {
-	for _, s := range []string{"a", "a/b", "..", "%2F", "id#x", "id?x", " ", "%25%32%46", "a;b"} {
-		f.Add(s)
-	}
-	e, err := ParseEndpoint("http://gw/base")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, id string) {
-		u, err := e.url("subscriptions", id, true, nil)
-		if err != nil {
-			return
-		}
-		rest, ok := strings.CutPrefix(u.EscapedPath(), "/base/subscriptions/")
-		if !ok || rest == "" || strings.Contains(rest, "/") || u.RawQuery != "" || u.Fragment != "" {
-			t.Fatalf("ID %q leads to %s", id, u)
-		}
-		if back, err := url.PathUnescape(rest); err != nil || back != id {
-			t.Fatalf("ID %q arrives as %q: %v", id, back, err)
-		}
-	})
 }
