@@ -128,13 +128,6 @@ func choose(name string, writes []write) []fate {
 func travel(t *testing.T, j journey, g emulator.Generation, f fate) []write {
 	c := newScene(t, g)
 	defer c.leave()
-	if j.there != nil {
-		j.there(c)
-	}
-	c.s = c.subscription()
-	if j.shape != nil {
-		j.shape(c, c.s)
-	}
 	next := func() point {
 		if len(f) == 0 {
 			return point{}
@@ -144,22 +137,10 @@ func travel(t *testing.T, j journey, g emulator.Generation, f fate) []write {
 		return p
 	}
 
-	c.start(point{})
-	c.connected()
-	if j.act != nil {
-		c.create(c.s)
-		c.eventually("the Subscription is ready", func() error {
-			return errors.Join(c.get(c.s), c.ready(), c.inForce(), c.closed())
-		})
-		c.calm()
-	}
+	c.depart(j)
 	p := next()
 	c.trap.arm(p.n, p.moment, c.kill)
-	if j.act != nil {
-		j.act(c)
-	} else {
-		c.create(c.s)
-	}
+	c.do(j)
 	settled := func() error { return j.settled(c) }
 	var writes []write
 	for p.n > 0 {
@@ -173,16 +154,54 @@ func travel(t *testing.T, j journey, g emulator.Generation, f fate) []write {
 	}
 	c.eventually("all is as it should be", settled)
 	writes = c.trap.seen()
+	c.arrive(settled)
+	return writes
+}
+
+// depart on a journey: all is there that was before it, the provider among it.
+func (c *scene) depart(j journey) {
+	c.t.Helper()
+	if j.there != nil {
+		j.there(c)
+	}
+	c.s = c.subscription()
+	if j.shape != nil {
+		j.shape(c, c.s)
+	}
+	c.start(point{})
+	c.connected()
+	if j.act == nil {
+		return
+	}
+	c.create(c.s)
+	c.eventually("the Subscription is ready", func() error {
+		return errors.Join(c.get(c.s), c.ready(), c.inForce(), c.closed())
+	})
+	c.calm()
+}
+
+// do what the journey is about.
+func (c *scene) do(j journey) {
+	c.t.Helper()
+	if j.act != nil {
+		j.act(c)
+	} else {
+		c.create(c.s)
+	}
+}
+
+// arrive at the end of a journey: all stays as it is, and is gone once the
+// Subscription is deleted.
+func (c *scene) arrive(settled func() error) {
+	c.t.Helper()
 	c.calm()
 	if err := settled(); err != nil {
-		t.Errorf("it did not stay as it should be: %v", err)
+		c.t.Errorf("it did not stay as it should be: %v", err)
 	}
-
 	if c.get(c.s) == nil {
 		c.delete()
 		c.eventually("all is gone", c.gone)
 	}
-	return writes
 }
 
 // A create that takes its time at the gateway outlives both the Subscription and

@@ -65,6 +65,9 @@ type trap struct {
 	moment moment
 	kill   func()
 
+	// meddle does something else with a write that passes than to relay it. Optional.
+	meddle meddler
+
 	writes  []write
 	sprung  *write
 	killed  chan struct{}
@@ -74,13 +77,25 @@ type trap struct {
 	straggler func()
 }
 
+// A meddler relays the n-th write, or does something else with it or beside it.
+// What is not counted is the write 0.
+type meddler func(r *relay, n int, w http.ResponseWriter, req *http.Request)
+
 // arm the trap: the counting begins anew, and kill is called at the given write.
 // At the write 0 it never is. It must return once the process is gone.
 func (t *trap) arm(at int, m moment, kill func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.armed, t.at, t.moment, t.kill = true, at, m, kill
+	t.armed, t.at, t.moment, t.kill, t.meddle = true, at, m, kill, nil
 	t.writes, t.sprung, t.killed = nil, nil, make(chan struct{})
+}
+
+// armWith arms the trap so that nobody is killed, but somebody meddles.
+func (t *trap) armWith(m meddler) {
+	t.arm(0, before, nil)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.meddle = m
 }
 
 // disarm the trap, and return once no write that it let pass is still on its way.
@@ -122,23 +137,39 @@ const (
 	lost
 )
 
+// A judgement of a write.
+type judgement struct {
+	verdict
+
+	// moment is when the process dies, if this is the write at which it does.
+	moment moment
+	// n is the number of the write, and meddle who relays it, if it passes.
+	n      int
+	meddle meddler
+}
+
 // judge a write that arrives. One that passes must be told when it is done.
-func (t *trap) judge(w write) (verdict, moment) {
+func (t *trap) judge(w write) judgement {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	j := judgement{verdict: pass, meddle: relayed}
 	switch {
 	case !t.armed:
 	case t.sprung != nil:
-		return lost, ""
+		return judgement{verdict: lost}
 	default:
 		t.writes = append(t.writes, w)
-		if len(t.writes) == t.at {
+		j.n = len(t.writes)
+		if j.n == t.at {
 			t.sprung = &w
-			return strike, t.moment
+			return judgement{verdict: strike, moment: t.moment}
+		}
+		if t.meddle != nil {
+			j.meddle = t.meddle
 		}
 	}
 	t.pending.Add(1)
-	return pass, ""
+	return j
 }
 
 // spring the trap.
@@ -180,6 +211,8 @@ type relay struct {
 	// looks tells whether a request looks for what a straggler would have done.
 	// Optional.
 	looks func(*http.Request) bool
+	// sluices hold back what a watch shows. Optional.
+	sluices *sluices
 }
 
 // newRelay starts a relay to a server until the test ends.
@@ -208,6 +241,10 @@ func (r *relay) stop() {
 // ServeHTTP relays a request, unless the process that makes it dies of it.
 func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if !r.counts(req) {
+		if r.sluices != nil && isWatch(req) {
+			r.sluices.watch(r, w, req)
+			return
+		}
 		if r.looks != nil && r.looks(req) {
 			if straggle := r.trap.takeStraggler(); straggle != nil {
 				r.answerAfter(w, req, straggle)
@@ -217,23 +254,28 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		r.proxy.ServeHTTP(w, req)
 		return
 	}
-	v, m := r.trap.judge(write{To: r.to, Line: req.Method + " " + req.URL.RequestURI()})
-	switch v {
+	j := r.trap.judge(write{To: r.to, Line: req.Method + " " + req.URL.RequestURI()})
+	switch j.verdict {
 	case pass:
 		defer r.trap.pending.Done()
 		// What was sent is carried out, whoever made it may die meanwhile. The proxy
 		// looks after a client by itself if the context cannot end at all.
 		ctx, cancel := context.WithCancel(context.WithoutCancel(req.Context()))
 		defer cancel()
-		r.proxy.ServeHTTP(w, req.WithContext(ctx))
+		j.meddle(r, j.n, w, req.WithContext(ctx))
 		return
 	case strike:
-		r.strike(req, m)
+		r.strike(req, j.moment)
 	case lost:
 		<-r.trap.sprang()
 	}
 	// No answer, and the connection is cut.
 	panic(http.ErrAbortHandler)
+}
+
+// relayed is a write that nobody meddles with.
+func relayed(r *relay, _ int, w http.ResponseWriter, req *http.Request) {
+	r.proxy.ServeHTTP(w, req)
 }
 
 // answerAfter asks, then does something, and only then answers.

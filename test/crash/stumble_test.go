@@ -1,0 +1,273 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package crash
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+)
+
+const (
+	// hitches is how many of a journey and generation are tried unless all are.
+	hitches = 3
+
+	// lateness of events all along a journey.
+	lateness = 300 * time.Millisecond
+	// lull is how long the provider may be left behind while it makes no write: longer
+	// than it takes until it polls.
+	lull = 1500 * time.Millisecond
+)
+
+// A hitch is what goes wrong on a journey, at its n-th write.
+type hitch struct {
+	n int
+
+	// answer to a write to the API server, before or after it is carried out. Optional.
+	answer *answer
+	moment moment
+
+	// behind is the resource whose events are held back from then on, until so many
+	// further writes were made, or until a lull. Optional.
+	behind string
+	writes int
+}
+
+func (h hitch) String() string {
+	parts := []string{fmt.Sprintf("%02d", h.n)}
+	if h.answer != nil {
+		parts = append(parts, h.answer.name, string(h.moment))
+	}
+	if h.behind != "" {
+		parts = append(parts, fmt.Sprintf("%s-behind-%d", h.behind, h.writes))
+	}
+	return strings.Join(parts, "-")
+}
+
+// hitchesOf are all that may happen on a journey of such writes.
+func hitchesOf(writes []write) []hitch {
+	var all []hitch
+	for i, w := range writes {
+		n := i + 1
+		for _, resource := range []string{subscriptionsWatch, secretsWatch} {
+			all = append(all, hitch{n: n, behind: resource, writes: 1}, hitch{n: n, behind: resource, writes: 3})
+		}
+		if !w.toAPIServer() {
+			continue
+		}
+		for _, a := range answers() {
+			all = append(all,
+				hitch{n: n, answer: &a, moment: before},
+				hitch{n: n, answer: &a, moment: after},
+				// It does not know what it did, and does not see it.
+				hitch{n: n, answer: &a, moment: after, behind: subscriptionsWatch, writes: 2})
+		}
+	}
+	return all
+}
+
+// chooseHitches that are tried, the same for the same seed.
+func chooseHitches(name string, writes []write) []hitch {
+	all := hitchesOf(writes)
+	if shared.all {
+		return all
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name))
+	r := rand.New(rand.NewPCG(shared.seed, h.Sum64()))
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:min(hitches, len(all))]
+}
+
+// A stumble is a hitch as it happens.
+type stumble struct {
+	hitch
+
+	c *scene
+	// poke makes the provider look again at what is late.
+	poke func()
+
+	mu sync.Mutex
+	// at is the write at which it happened; 0 if it has not yet.
+	at   int
+	over chan struct{}
+	end  func()
+}
+
+// stumble over a hitch.
+func (c *scene) stumble(h hitch) *stumble {
+	s := &stumble{hitch: h, c: c, poke: func() {}, over: make(chan struct{})}
+	s.end = sync.OnceFunc(func() {
+		c.sluices.open()
+		close(s.over)
+	})
+	if h.behind == "" {
+		return s
+	}
+	// The other one is not late.
+	var o client.Object = &corev1.Secret{ObjectMeta: c.named("gateway")}
+	switch ref := c.s.Spec.ForProvider.SubscriptionTokenSecretRef; {
+	case h.behind == secretsWatch:
+		o = &v1alpha1.ProviderConfig{ObjectMeta: c.named("gateway")}
+	case ref != nil:
+		o = &corev1.Secret{ObjectMeta: c.named(ref.Name)}
+	}
+	s.poke = func() {
+		// Neither changes anything.
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"crash":"poked"}}}`))
+		if err := c.kube.Patch(context.Background(), o, patch); err != nil {
+			c.t.Errorf("cannot poke the provider: %v", err)
+		}
+	}
+	return s
+}
+
+// happened tells at which write it happened, or 0.
+func (s *stumble) happened() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at
+}
+
+// begins tells whether it is now that it happens.
+func (s *stumble) begins(r *relay, n int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n == 0 || s.at > 0 || n < s.n || s.answer != nil && r.to == gatewayName {
+		return false
+	}
+	s.at = n
+	return true
+}
+
+// meddle with the writes.
+func (s *stumble) meddle(r *relay, n int, w http.ResponseWriter, req *http.Request) {
+	if !s.begins(r, n) {
+		relayed(r, n, w, req)
+		if at := s.happened(); at > 0 && n >= at+s.writes {
+			s.end()
+		}
+		return
+	}
+	do := s.end
+	if s.behind != "" {
+		s.c.sluices.shutDown(s.behind)
+		do = func() {
+			s.poke()
+			time.AfterFunc(lull, s.end)
+		}
+	}
+	if s.answer == nil {
+		r.answerAfter(w, req, do)
+		return
+	}
+	r.misanswer(w, req, *s.answer, s.moment, do)
+}
+
+// Whatever the API server answers to a write, carried out or not, and however old
+// what the provider sees, there is in the end exactly what the spec asks for: one
+// subscription and one create, the right token, nothing that others made changed,
+// and nothing left of it once it is deleted.
+//
+// contract: S6, S8, S11, S12, S17, S26, S27, S33, A10, A11
+// case: C7, D2, D5
+func TestStumble(t *testing.T) {
+	t.Parallel()
+	for _, j := range journeys() {
+		if j.meanwhile != nil {
+			// There is no meanwhile: the provider is not killed.
+			continue
+		}
+		for name, g := range generations() {
+			t.Run(j.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				writes := travelLate(t, j, g)
+				if t.Failed() {
+					return
+				}
+				chosen := chooseHitches(t.Name(), writes)
+				t.Logf("%d writes, hitches %v", len(writes), chosen)
+				for _, h := range chosen {
+					t.Run(h.String(), func(t *testing.T) {
+						t.Parallel()
+						travelStumbling(t, j, g, h)
+					})
+				}
+			})
+		}
+	}
+}
+
+// travelLate travels a journey on which all that the provider sees is late, and
+// returns the writes it makes.
+func travelLate(t *testing.T, j journey, g emulator.Generation) []write {
+	c := newScene(t, g)
+	defer c.leave()
+	c.depart(j)
+	c.sluices.slow(lateness)
+	c.trap.arm(0, before, nil)
+	c.do(j)
+	settled := func() error { return j.settled(c) }
+	c.eventually("all is as it should be", settled)
+	writes := c.trap.seen()
+	shared.late.Add(1)
+	c.arrive(settled)
+	return writes
+}
+
+// travelStumbling travels a journey with a hitch.
+func travelStumbling(t *testing.T, j journey, g emulator.Generation, h hitch) {
+	c := newScene(t, g)
+	defer c.leave()
+	c.depart(j)
+	s := c.stumble(h)
+	c.trap.armWith(s.meddle)
+	c.do(j)
+	settled := func() error { return j.settled(c) }
+	c.eventually("all is as it should be", settled)
+	if at := s.happened(); at == 0 {
+		shared.smooth.Add(1)
+		c.tell("nothing happened")
+	} else {
+		shared.stumbles.Add(1)
+		c.eventually("nothing is late any more", func() error {
+			select {
+			case <-s.over:
+				return nil
+			default:
+				return errors.New("something is")
+			}
+		})
+		c.eventually("all is as it should be with nothing late", settled)
+		c.tell("%s happened at write %d", h, at)
+	}
+	c.arrive(settled)
+}
