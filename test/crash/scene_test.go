@@ -150,7 +150,14 @@ func newScene(t *testing.T, g emulator.Generation) *scene {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "crash-"}}
 	c.create(ns)
 	c.ns = ns.GetName()
-	c.create(c.secret("gateway", "password", password), c.secret(tokenSecret, "token", firstToken), &v1alpha1.ProviderConfig{
+	c.create(c.secret("gateway", "password", password), c.secret(tokenSecret, "token", firstToken), c.providerConfig())
+	c.furnish()
+	return c
+}
+
+// providerConfig is the one that leads to the gateway.
+func (c *scene) providerConfig() *v1alpha1.ProviderConfig {
+	return &v1alpha1.ProviderConfig{
 		ObjectMeta: c.named("gateway"),
 		Spec: v1alpha1.ProviderConfigSpec{
 			ConnectionSettings: v1alpha1.ConnectionSettings{Endpoint: c.toGateway.URL, Timeout: &metav1.Duration{Duration: timeout}},
@@ -158,9 +165,7 @@ func newScene(t *testing.T, g emulator.Generation) *scene {
 				Username: user, PasswordSecretRef: v1alpha1.SecretKeyReference{Name: "gateway", Key: "password"},
 			}},
 		},
-	})
-	c.furnish()
-	return c
+	}
 }
 
 // furnish the gateway with what others made by hand.

@@ -22,12 +22,12 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
 )
 
 const (
@@ -67,6 +67,10 @@ type stream struct {
 // A theft makes one event get lost.
 type theft struct {
 	resource, namespace, name string
+	// event is its type, and version which version of the object it tells of; any if
+	// empty.
+	event   apiwatch.EventType
+	version string
 	// silence lets nothing through after it, so that the watch goes on where it was
 	// once it is made anew. Otherwise all goes on as if nothing had been.
 	silence bool
@@ -111,8 +115,7 @@ func (s *sluices) slow(by time.Duration) {
 	s.delay = by
 }
 
-// steal the next event about an object. What is returned is closed once it is
-// lost.
+// steal the next such event. What is returned is closed once it is lost.
 func (s *sluices) steal(t theft) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -281,16 +284,18 @@ func (s *sluices) steals(st *stream, e watchEvent) bool {
 
 func (t *theft) isAbout(e watchEvent) bool {
 	is := struct {
-		Type   string `json:"type"`
+		Type   apiwatch.EventType `json:"type"`
 		Object struct {
 			Metadata struct {
-				Namespace string `json:"namespace"`
-				Name      string `json:"name"`
+				Namespace       string `json:"namespace"`
+				Name            string `json:"name"`
+				ResourceVersion string `json:"resourceVersion"`
 			} `json:"metadata"`
 		} `json:"object"`
 	}{}
 	if json.Unmarshal(e.raw, &is) != nil {
 		return false
 	}
-	return slices.Contains([]string{"ADDED", "MODIFIED", "DELETED"}, is.Type) && is.Object.Metadata.Namespace == t.namespace && is.Object.Metadata.Name == t.name
+	of := is.Object.Metadata
+	return is.Type == t.event && of.Namespace == t.namespace && of.Name == t.name && (t.version == "" || of.ResourceVersion == t.version)
 }
