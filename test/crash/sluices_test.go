@@ -48,6 +48,8 @@ type sluices struct {
 	delay time.Duration
 	// shut are the resources whose events wait, until the channel is closed.
 	shut map[string]chan struct{}
+	// held is how many events waited for that so far.
+	held int
 	// theft is the event that is to get lost.
 	theft *theft
 	// expired are the resources whose next watch cannot go on where it was, so that
@@ -106,6 +108,13 @@ func (s *sluices) open() {
 		close(wait)
 	}
 	clear(s.shut)
+}
+
+// heldBack is how many events were held back so far.
+func (s *sluices) heldBack() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held
 }
 
 // slow down all events.
@@ -251,9 +260,12 @@ func (s *sluices) lets(ctx context.Context, st *stream, e watchEvent) bool {
 	case <-ctx.Done():
 		return false
 	}
-	for {
+	for waited := false; ; waited = true {
 		s.mu.Lock()
 		wait := s.shut[st.resource]
+		if wait != nil && !waited {
+			s.held++
+		}
 		s.mu.Unlock()
 		if wait == nil {
 			return !s.steals(st, e)

@@ -42,9 +42,9 @@ const (
 
 	// lateness of events all along a journey.
 	lateness = 300 * time.Millisecond
-	// lull is how long the provider may be left behind while it makes no write: longer
-	// than it takes until it polls.
-	lull = 1500 * time.Millisecond
+	// longestLull is how long the provider may be left behind while it makes no write:
+	// longer than it takes until it polls.
+	longestLull = 1500 * time.Millisecond
 )
 
 // A hitch is what goes wrong on a journey, at its n-th write.
@@ -115,6 +115,9 @@ type stumble struct {
 	// poke makes the provider look again at what is late.
 	poke func()
 
+	// lull is how long the provider may be left behind.
+	lull time.Duration
+
 	mu sync.Mutex
 	// at is the write at which it happened; 0 if it has not yet.
 	at   int
@@ -124,7 +127,7 @@ type stumble struct {
 
 // stumble over a hitch.
 func (c *scene) stumble(h hitch) *stumble {
-	s := &stumble{hitch: h, c: c, poke: func() {}, over: make(chan struct{})}
+	s := &stumble{hitch: h, c: c, poke: func() {}, lull: longestLull, over: make(chan struct{})}
 	s.end = sync.OnceFunc(func() {
 		c.sluices.open()
 		close(s.over)
@@ -182,7 +185,7 @@ func (s *stumble) meddle(r *relay, n int, w http.ResponseWriter, req *http.Reque
 		s.c.sluices.shutDown(s.behind)
 		do = func() {
 			s.poke()
-			time.AfterFunc(lull, s.end)
+			time.AfterFunc(s.lull, s.end)
 		}
 	}
 	if s.answer == nil {
@@ -258,6 +261,9 @@ func travelStumbling(t *testing.T, j journey, g emulator.Generation, h hitch) {
 		c.tell("nothing happened")
 	} else {
 		shared.stumbles.Add(1)
+		if c.sluices.heldBack() > 0 {
+			shared.behind.Add(1)
+		}
 		c.eventually("nothing is late any more", func() error {
 			select {
 			case <-s.over:
