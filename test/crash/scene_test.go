@@ -139,17 +139,18 @@ func newScene(t *testing.T, g emulator.Generation) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &scene{t: t, kube: shared.kube, gw: gw, inPlace: g == emulator.InPlace, dir: t.TempDir(), trap: &trap{}, sluices: newSluices(), bystanders: map[string]bystander{}}
+	c := &scene{t: t, kube: shared.kube, gw: gw, inPlace: g == emulator.InPlace, dir: t.TempDir(), trap: &trap{}, bystanders: map[string]bystander{}}
 
 	target, err := url.Parse(gw.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.toGateway = newRelay(t, relay{to: gatewayName, trap: c.trap, target: target, transport: &http.Transport{}, counts: isWrite, looks: looksForSubscription})
-	c.toPlane = newRelay(t, relay{to: "API server", trap: c.trap, target: shared.server, transport: shared.transport, counts: changesCluster, sluices: c.sluices})
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "crash-"}}
 	c.create(ns)
 	c.ns = ns.GetName()
+	c.sluices = newSluices(c.ns)
+	c.toPlane = newRelay(t, relay{to: "API server", trap: c.trap, target: shared.server, transport: shared.transport, counts: changesCluster, sluices: c.sluices})
 	c.create(c.secret("gateway", "password", password), c.secret(tokenSecret, "token", firstToken), c.providerConfig())
 	c.furnish()
 	return c

@@ -88,10 +88,10 @@ func watchSecrets(t *testing.T, r *relay) watcher {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = rsp.Body.Close() })
 	w := watcher{lines: make(chan string)}
 	go func() {
 		defer close(w.lines)
-		defer rsp.Body.Close() //nolint:errcheck // It was read.
 		if rsp.StatusCode != http.StatusOK {
 			w.lines <- rsp.Status
 			return
@@ -125,7 +125,7 @@ func relayWithSluices(t *testing.T, b *broadcaster) *relay {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newRelay(t, relay{to: "broadcaster", trap: &trap{}, target: u, transport: http.DefaultTransport, counts: changesCluster, sluices: newSluices()})
+	return newRelay(t, relay{to: "broadcaster", trap: &trap{}, target: u, transport: http.DefaultTransport, counts: changesCluster, sluices: newSluices("ns")})
 }
 
 // What is held back comes later, in order, and nothing else is held back.
@@ -238,7 +238,7 @@ func TestStumbleHappensOnce(t *testing.T) {
 	trap := &trap{}
 	toPlane, toGateway := relayTo(t, b, trap), relayTo(t, b, trap)
 	toGateway.to = gatewayName
-	c := &scene{t: t, trap: trap, sluices: newSluices()}
+	c := &scene{t: t, trap: trap, sluices: newSluices("ns")}
 	s := &stumble{hitch: hitch{n: 2, answer: &answers()[1], moment: before, behind: secretsWatch, writes: 2}, c: c, poke: func() {}, lull: time.Hour, over: make(chan struct{})}
 	s.end = sync.OnceFunc(func() { close(s.over) })
 	trap.armWith(s.meddle)

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 )
 
@@ -48,8 +49,9 @@ type sluices struct {
 	delay time.Duration
 	// shut are the resources whose events wait, until the channel is closed.
 	shut map[string]chan struct{}
-	// held is how many events waited for that so far.
-	held int
+	// held is how many events from the namespace waited for that so far.
+	held      int
+	namespace string
 	// theft is the event that is to get lost.
 	theft *theft
 	// expired are the resources whose next watch cannot go on where it was, so that
@@ -86,8 +88,9 @@ type watchEvent struct {
 	at  time.Time
 }
 
-func newSluices() *sluices {
-	return &sluices{shut: map[string]chan struct{}{}, expired: map[string]bool{}, streams: map[*stream]struct{}{}}
+// newSluices for the events of a namespace; the others go along.
+func newSluices(namespace string) *sluices {
+	return &sluices{namespace: namespace, shut: map[string]chan struct{}{}, expired: map[string]bool{}, streams: map[*stream]struct{}{}}
 }
 
 // shutDown holds back all events of a resource until open is called.
@@ -181,7 +184,7 @@ func (s *sluices) watch(r *relay, w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	defer rsp.Body.Close() //nolint:errcheck // It was read.
+	defer rsp.Body.Close()
 	maps.Copy(w.Header(), rsp.Header)
 	w.WriteHeader(rsp.StatusCode)
 	if rsp.StatusCode != http.StatusOK {
@@ -263,7 +266,7 @@ func (s *sluices) lets(ctx context.Context, st *stream, e watchEvent) bool {
 	for waited := false; ; waited = true {
 		s.mu.Lock()
 		wait := s.shut[st.resource]
-		if wait != nil && !waited {
+		if wait != nil && !waited && e.about().Metadata.Namespace == s.namespace {
 			s.held++
 		}
 		s.mu.Unlock()
@@ -295,19 +298,27 @@ func (s *sluices) steals(st *stream, e watchEvent) bool {
 }
 
 func (t *theft) isAbout(e watchEvent) bool {
+	of := e.about()
+	return of.Type == t.event && of.Metadata.Namespace == t.namespace && of.Metadata.Name == t.name &&
+		(t.version == "" || of.Metadata.ResourceVersion == t.version)
+}
+
+// A subject is what an event is about.
+type subject struct {
+	Type     apiwatch.EventType
+	Metadata metav1.ObjectMeta
+}
+
+// about what an event is.
+func (e watchEvent) about() subject {
 	is := struct {
 		Type   apiwatch.EventType `json:"type"`
 		Object struct {
-			Metadata struct {
-				Namespace       string `json:"namespace"`
-				Name            string `json:"name"`
-				ResourceVersion string `json:"resourceVersion"`
-			} `json:"metadata"`
+			Metadata metav1.ObjectMeta `json:"metadata"`
 		} `json:"object"`
 	}{}
 	if json.Unmarshal(e.raw, &is) != nil {
-		return false
+		return subject{}
 	}
-	of := is.Object.Metadata
-	return is.Type == t.event && of.Namespace == t.namespace && of.Name == t.name && (t.version == "" || of.ResourceVersion == t.version)
+	return subject{Type: is.Type, Metadata: is.Object.Metadata}
 }
