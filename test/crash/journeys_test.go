@@ -42,6 +42,9 @@ type journey struct {
 	// Subscription is created; otherwise it is ready when this is done.
 	act func(c *scene)
 
+	// creates tells that nothing is there to be taken over.
+	creates bool
+
 	// meanwhile is done while the provider is dead. Optional.
 	meanwhile func(c *scene)
 
@@ -52,9 +55,9 @@ type journey struct {
 // journeys that are told on gateways of both generations.
 func journeys() []journey {
 	return []journey{
-		{name: "Create", there: equalNeighbour, settled: created},
-		{name: "CreateWithID", shape: withID, there: equalNeighbour, settled: created},
-		{name: "CreateWithGeneratedToken", shape: generated, there: equalNeighbour, settled: createdGenerated},
+		{name: "Create", there: equalNeighbour, creates: true, settled: created},
+		{name: "CreateWithID", shape: withID, there: equalNeighbour, creates: true, settled: created},
+		{name: "CreateWithGeneratedToken", shape: generated, there: equalNeighbour, creates: true, settled: createdGenerated},
 		{name: "CreateEditToken", there: equalNeighbour, meanwhile: editToken, settled: createdWithEditedToken},
 		{name: "CreateWithIDEditToken", shape: withID, there: equalNeighbour, meanwhile: editToken, settled: createdWithEditedToken},
 		{name: "CreateWithGeneratedTokenRotate", shape: generated, there: equalNeighbour, meanwhile: rotate, settled: createdGeneratedAndRotated},

@@ -242,8 +242,26 @@ func travelLate(t *testing.T, j journey, g emulator.Generation) []write {
 	c.eventually("all is as it should be", settled)
 	writes := c.trap.seen()
 	shared.late.Add(1)
+	c.createdStraight(j, true)
 	c.arrive(settled)
 	return writes
+}
+
+// createdStraight sees to it that a create asked the gateway once, and for nothing
+// more if all was answered: whatever the provider does not see, it knows what it
+// did. What is taken over was refused first.
+func (c *scene) createdStraight(j journey, answered bool) {
+	c.t.Helper()
+	if !j.creates {
+		return
+	}
+	of := func(method string) int { return c.gw.Count(emulator.Match{Method: method, Kind: emulator.Subscriptions}) }
+	if n := of(http.MethodPost); n != 1 {
+		c.t.Errorf("the gateway was asked %d times to create it", n)
+	}
+	if n := of(http.MethodPut); answered && n > 0 {
+		c.t.Errorf("the gateway was asked %d times to change what was just created", n)
+	}
 }
 
 // travelStumbling travels a journey with a hitch.
@@ -275,5 +293,6 @@ func travelStumbling(t *testing.T, j journey, g emulator.Generation, h hitch) {
 		c.eventually("all is as it should be with nothing late", settled)
 		c.tell("%s happened at write %d", h, at)
 	}
+	c.createdStraight(j, h.answer == nil)
 	c.arrive(settled)
 }
