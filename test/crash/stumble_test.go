@@ -255,7 +255,9 @@ func (c *scene) createdStraight(j journey, answered bool) {
 	if !j.creates {
 		return
 	}
-	of := func(method string) int { return c.gw.Count(emulator.Match{Method: method, Kind: emulator.Subscriptions}) }
+	of := func(method string) int {
+		return c.gw.Count(emulator.Match{Method: method, Kind: emulator.Subscriptions})
+	}
 	if n := of(http.MethodPost); n != 1 {
 		c.t.Errorf("the gateway was asked %d times to create it", n)
 	}
