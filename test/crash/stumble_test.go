@@ -22,6 +22,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -37,9 +38,6 @@ import (
 )
 
 const (
-	// hitches is how many of a journey and generation are tried unless all are.
-	hitches = 3
-
 	// lateness of events all along a journey.
 	lateness = 300 * time.Millisecond
 	// longestLull is how long the provider may be left behind while it makes no write:
@@ -94,7 +92,8 @@ func hitchesOf(writes []write) []hitch {
 	return all
 }
 
-// chooseHitches that are tried, the same for the same seed.
+// chooseHitches that are tried, the same for the same seed: one of each sort, and
+// that the API server refuses to record what the gateway was just asked for.
 func chooseHitches(name string, writes []write) []hitch {
 	all := hitchesOf(writes)
 	if shared.all {
@@ -104,7 +103,35 @@ func chooseHitches(name string, writes []write) []hitch {
 	_, _ = h.Write([]byte(name))
 	r := rand.New(rand.NewPCG(shared.seed, h.Sum64()))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return all[:min(hitches, len(all))]
+	var chosen []hitch
+	taken := map[moment]bool{}
+	for _, h := range all {
+		if !taken[h.moment] {
+			taken[h.moment] = true
+			chosen = append(chosen, h)
+		}
+	}
+	if n := recorded(writes); n > 0 {
+		h := hitch{n: n, answer: &answers()[1], moment: before}
+		if !slices.ContainsFunc(chosen, func(o hitch) bool { return o.String() == h.String() }) {
+			chosen = append(chosen, h)
+		}
+	}
+	return chosen
+}
+
+// recorded is the write that records what a create came to, or 0.
+func recorded(writes []write) int {
+	asked := false
+	for i, w := range writes {
+		switch {
+		case w.To == gatewayName && strings.HasPrefix(w.Line, http.MethodPost):
+			asked = true
+		case asked && strings.HasPrefix(w.Line, http.MethodPatch) && strings.Contains(w.Line, "/"+subscriptionsWatch+"/"):
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // A stumble is a hitch as it happens.
