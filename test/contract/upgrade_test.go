@@ -422,8 +422,8 @@ func upgrade(t *testing.T, g emulator.Generation, dir string, keepStatus bool) {
 	tokens := w.filled(dir, texts, r)
 	before := recordingOf(w.gw, nil)
 
-	// Of a token that was changed after the create, or never was the provider's own,
-	// status alone knows whether the gateway has it.
+	// If anything was written since the create, or the create was another's, status alone
+	// knows which token the gateway has.
 	mayPut := map[string]bool{}
 	for _, o := range objects {
 		if keepStatus || o.GetKind() != gatewayv1alpha1.SubscriptionKind || onlyObserved(&o) {
@@ -432,7 +432,8 @@ func upgrade(t *testing.T, g emulator.Generation, dir string, keepStatus bool) {
 		var created, last map[string]any
 		_ = json.Unmarshal([]byte(o.GetAnnotations()[recordedTokenMemory]), &created)
 		last, _, _ = unstructured.NestedMap(o.Object, "status", "atProvider", "token")
-		mayPut[externalName(&o)] = created == nil || last != nil && !reflect.DeepEqual(created, last)
+		at, _ := w.gw.Subscription(externalName(&o))
+		mayPut[externalName(&o)] = created == nil || last != nil && !reflect.DeepEqual(created, last) || !at.UpdatedAt.Equal(at.CreatedAt)
 	}
 
 	w.start(w.ns)
