@@ -35,6 +35,10 @@ import (
 var shared struct {
 	plane *controlplane.ControlPlane
 	kube  client.Client
+	// life of the gateways, which is that of all tests: the address of one must never
+	// become that of another, which would seem to hold what objects of the first left
+	// behind recorded.
+	life context.Context
 }
 
 func TestMain(m *testing.M) {
@@ -50,6 +54,7 @@ func TestMain(m *testing.M) {
 func run(m *testing.M) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	shared.life = ctx
 	ctrl.SetLogger(logr.Discard())
 
 	root, err := controlplane.FindRoot()

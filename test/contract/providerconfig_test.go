@@ -91,11 +91,10 @@ func (w *world) gateway(o emulator.Options, l emulator.Listen) *emulator.Server 
 	if o.Users == nil && o.BearerTokens == nil {
 		o.Users = []emulator.User{{Name: user, Password: password, Roles: []emulator.Role{emulator.RoleAdmin}}}
 	}
-	gw, err := emulator.New(o).Serve(w.t.Context(), l)
+	gw, err := emulator.New(o).Serve(shared.life, l)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(gw.Close)
 	return gw
 }
 

@@ -104,11 +104,10 @@ func in(t *testing.T, g emulator.Generation, test func(t *testing.T, w *world)) 
 func newWorld(t *testing.T, o emulator.Options) *world {
 	t.Helper()
 	o.Users = []emulator.User{{Name: user, Password: password, Roles: []emulator.Role{emulator.RoleAdmin}}}
-	gw, err := emulator.Start(t.Context(), o)
+	gw, err := emulator.Start(shared.life, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(gw.Close)
 
 	w := &world{t: t, gw: gw, kube: shared.kube, inPlace: o.Generation == emulator.InPlace}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "contract-"}}
