@@ -126,6 +126,126 @@ func (r *reads) more(id string) func() bool {
 	}
 }
 
+// Who begins with a wrong value, and corrects it, ends where one does who began
+// right; but for what cannot be changed any more, if it was accepted, which is said.
+// Whatever came of it can be deleted. One value for each field will do, and all that
+// the gateway refuses.
+//
+// contract: A1, A3, A11, S11, S14, S15, S24, S28, R1, P1
+// case: H1, E4
+func TestWalkFromTheStart(t *testing.T) {
+	t.Parallel()
+	for name, g := range map[string]emulator.Generation{"InPlace": emulator.InPlace, "Legacy": emulator.Legacy} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSetting(newWorld(t, emulator.Options{
+				Generation: g, JournalLimit: 200, Policies: map[string][]string{"rate": {"v1"}, "log": {"v1", "v2"}},
+			}))
+			before := s.inventory()
+			t.Run("Walk", func(t *testing.T) {
+				for kind, paths := range pathsOf(t, s, func(kind string) bool {
+					return kind == gatewayv1alpha1.SubscriptionKind || g == emulator.InPlace && !strings.HasSuffix(kind, v1alpha1.ProviderConfigKind)
+				}) {
+					for _, p := range paths {
+						t.Run(kind+"/"+p.specimen.name, func(t *testing.T) {
+							t.Parallel()
+							p.walkFromTheStart(t, s)
+						})
+					}
+				}
+			})
+			if diff := cmp.Diff(before, s.inventory()); diff != "" {
+				t.Errorf("the walk left something behind, or took it: -before, +after:\n%s", diff)
+			}
+		})
+	}
+}
+
+func (p *path) walkFromTheStart(t *testing.T, s *setting) {
+	good := newWalker(s.in(t), p.specimen, p.object(0))
+	want := good.comparable()
+	good.leave()
+	// Another test looks at what the API server says to what is of no use to it.
+	p.steps = slices.DeleteFunc(p.steps, func(st step) bool { return st.at[0] != "forProvider" || st.value.what == "wrong type" })
+	stored := map[string]bool{}
+	for i := range (len(p.steps) + stepsAtOnce - 1) / stepsAtOnce {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			for n := 0; ; n++ {
+				st, ok := p.next()
+				if !ok {
+					break
+				}
+				p.mu.Lock()
+				enough := stored[st.field.String()] && st.value.what != "refused"
+				p.mu.Unlock()
+				if !enough && prepared(s.in(t), p.specimen, p.object(1000*(i+1)+n)).correct(st, want) {
+					p.mu.Lock()
+					stored[st.field.String()] = true
+					p.mu.Unlock()
+				}
+			}
+		})
+	}
+}
+
+// correct a wrong value that the object begins with. It returns whether the API
+// server stored it.
+func (w *walker) correct(s step, want string) bool {
+	w.t.Helper()
+	w.step = "beginning with " + s.String()
+	if err := w.begin(put(w.good, s.at, s.value.v, s.value.absent)); err != nil {
+		if !kerrors.IsInvalid(err) && !kerrors.IsBadRequest(err) {
+			w.t.Fatalf("%s: the API server neither stores nor refuses it: %v", s, err)
+		}
+		return false
+	}
+	w.seen()
+	if err := w.set(w.good); err != nil {
+		// It is at the gateway already.
+		if !kerrors.IsInvalid(err) || !strings.Contains(err.Error(), "once the subscription exists") && !strings.Contains(err.Error(), "once the plan is deployed") {
+			w.t.Errorf("%s: it cannot be corrected: %v", s, err)
+		}
+		w.leave()
+		return true
+	}
+	final := false
+	w.until(w.object, "is as it should be, or says that it cannot be", func() bool {
+		if !w.current(xpv2.TypeSynced) {
+			return false
+		}
+		applied := w.object.GetCondition(gatewayv1alpha1.TypeApplied)
+		final = applied.Reason == gatewayv1alpha1.ReasonImmutableField || applied.Reason == gatewayv1alpha1.ReasonLegacyGateway
+		return final || applied.Status == corev1.ConditionTrue && w.object.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue && w.object.GetCondition(xpv2.TypeSynced).Status == corev1.ConditionTrue
+	})
+	if got := w.comparable(); !final && got != want {
+		w.t.Errorf("%s: corrected, the gateway has something else: -want, +got:\n%s", s, cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
+	}
+	w.leave()
+	return true
+}
+
+// comparable is the state at the gateway without what is another for each object, and
+// without defaults, which are the same as nothing.
+func (w *walker) comparable() string {
+	w.t.Helper()
+	raw, err := json.MarshalIndent(w.states(), "", " ")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	text := strings.NewReplacer(w.object.GetName(), "NAME", externalName(w.object), "ID").Replace(string(raw))
+	text = regexp.MustCompile(`\n *"(deploymentState|hostRewrite|type)": "(deployed|auto|Exact)",?`).ReplaceAllString(text, "")
+	return regexp.MustCompile(`"[0-9T:.-]+Z"|"[0-9a-f]{8}-[0-9a-f-]{27}"`).ReplaceAllString(text, `"-"`)
+}
+
+// in is the setting as seen from a subtest.
+func (s *setting) in(t *testing.T) *setting {
+	own, w := *s, *s.world
+	w.t = t
+	own.world = &w
+	return &own
+}
+
 // inventory of all that is at the gateway.
 func (s *setting) inventory() []string {
 	var out []string
@@ -172,6 +292,12 @@ func (p *path) next() (step, bool) {
 	s := p.steps[0]
 	p.steps = p.steps[1:]
 	return s, true
+}
+
+// object names the object that takes the steps from a specimen as the given one of
+// several.
+func (p *path) object(n int) string {
+	return strings.ToLower(fmt.Sprintf("%s-%s-%d", p.specimen.kind, p.specimen.name, n))
 }
 
 type paths []*path
@@ -241,12 +367,9 @@ func (ps paths) walk(t *testing.T, s *setting) {
 				}
 			})
 			for i := range (total + stepsAtOnce - 1) / stepsAtOnce {
-				name := fmt.Sprintf("%s-%s-%d", strings.ToLower(p.specimen.kind), strings.ToLower(p.specimen.name), i)
 				t.Run(fmt.Sprint(i), func(t *testing.T) {
 					t.Parallel()
-					own := *s.world
-					own.t = t
-					w := newWalker(&setting{world: &own, cached: s.cached, reads: s.reads, other: s.other, texts: s.texts}, p.specimen, name)
+					w := newWalker(s.in(t), p.specimen, p.object(i))
 					for {
 						st, ok := p.next()
 						if !ok {
@@ -286,6 +409,18 @@ type walker struct {
 
 func newWalker(s *setting, of specimen, name string) *walker {
 	s.t.Helper()
+	w := prepared(s, of, name)
+	if err := w.begin(w.good); err != nil {
+		s.t.Fatal(err)
+	}
+	w.settled()
+	w.state = w.states()
+	return w
+}
+
+// prepared is a walker whose object is still to be created.
+func prepared(s *setting, of specimen, name string) *walker {
+	s.t.Helper()
 	w := &walker{setting: s, good: s.spec(of, name), step: "its creation"}
 	s.create(s.secret(name+"-token", map[string]string{"token": "token-of-" + name, "blank": " "}))
 	own := s.named(name)
@@ -315,13 +450,16 @@ func newWalker(s *setting, of specimen, name string) *walker {
 		w.managed = []resource.Managed{api, sub}
 		s.create(api, sub)
 	}
-	u := w.unstructured()
-	u.Object["spec"] = w.good
-	s.create(u)
-	w.generation = u.GetGeneration()
-	w.settled()
-	w.state = w.states()
 	return w
+}
+
+// begin with a spec.
+func (w *walker) begin(spec any) error {
+	u := w.unstructured()
+	u.Object["spec"] = spec
+	err := w.kube.Create(w.t.Context(), u)
+	w.generation = u.GetGeneration()
+	return err
 }
 
 // unstructured is the object as an API server is sent it: of any shape.
@@ -391,9 +529,13 @@ func (w *walker) seen() {
 	if w.usesConfig() {
 		by = xpv2.TypeReady
 	}
-	w.until(w.object, "is seen", func() bool {
-		return w.object.GetGeneration() == w.generation && w.object.GetCondition(by).ObservedGeneration == w.generation
-	})
+	w.until(w.object, "is seen", func() bool { return w.current(by) })
+}
+
+// current tells whether a condition is about the object as it is now. What is created
+// is also written by the provider, which leaves out what is empty.
+func (w *walker) current(t xpv2.ConditionType) bool {
+	return w.object.GetGeneration() >= w.generation && w.object.GetCondition(t).ObservedGeneration == w.object.GetGeneration()
 }
 
 // honest fails if the object says that it is applied, and the gateway has another
@@ -520,8 +662,7 @@ func (w *walker) settled() {
 	w.t.Helper()
 	if w.usesConfig() {
 		w.until(w.object, "is usable", func() bool {
-			c := w.object.GetCondition(xpv2.TypeReady)
-			return w.object.GetGeneration() == w.generation && c.Status == corev1.ConditionTrue && c.ObservedGeneration == w.generation
+			return w.current(xpv2.TypeReady) && w.object.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue
 		})
 		// Those that use it must look once more before they are believed.
 		var looked []func() bool
@@ -535,7 +676,7 @@ func (w *walker) settled() {
 	}
 	for _, o := range w.managed {
 		w.until(o, "is ready", func() bool {
-			if !w.usesConfig() && o.GetGeneration() != w.generation {
+			if !w.usesConfig() && !w.current(xpv2.TypeSynced) {
 				return false
 			}
 			for _, t := range []xpv2.ConditionType{xpv2.TypeReady, xpv2.TypeSynced, gatewayv1alpha1.TypeApplied} {
