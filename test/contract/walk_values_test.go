@@ -248,7 +248,8 @@ func texts(s *apiextensionsv1.JSONSchemaProps, good any) []value {
 		return append(out, value{what: "none of them", v: "other"}, value{what: "empty", v: ""}, value{what: "blank", v: " "})
 	}
 	if s.Format == "date-time" {
-		for _, text := range []string{"2031-02-03T04:05:06.789+05:30", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2031-02-30T00:00:00Z", "2031-02-03", "yesterday"} {
+		for _, text := range []string{"2031-02-03T04:05:06.789+05:30", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2031-02-30T00:00:00Z", "2031-02-03", "yesterday",
+			"2031-01-02t03:04:05z", "2031-01-02T03:04:05x5Z", "2031-01-02T03:04:05+99:99", "2031-01-02T03:04:05,5Z", "2031-01-02T03:04:05.123456789012Z"} {
 			out = append(out, value{what: "a time", v: text})
 		}
 	}

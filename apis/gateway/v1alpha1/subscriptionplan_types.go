@@ -106,6 +106,9 @@ type SubscriptionPlanParameters struct {
 	// change it but not remove it, so once the plan is deployed it cannot be
 	// removed here either.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
+	// +kubebuilder:validation:XValidation:rule="self.getFullYear() >= 1970",message="expiryTime must be a point in time as in RFC 3339, for example 2026-12-31T23:59:59Z"
 	ExpiryTime *metav1.Time `json:"expiryTime,omitempty"`
 
 	// Status ACTIVE lets subscriptions use the plan. INACTIVE refuses new ones.
