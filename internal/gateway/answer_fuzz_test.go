@@ -108,7 +108,7 @@ func FuzzAnswer(f *testing.F) {
 	const mark, echo = "Zq~", "ECHO"
 	for i, s := range []string{
 		`{"status":"error","message":"bad token ECHO in {\"subscriptionToken\":\"ECHO\"}","errors":[{"field":"ECHO","message":"ECHO"}]}`,
-		`{"code":"forbidden","message":"ECHO"}`, `<html>ECHO</html>`, ``, `{"id":"id"}`, `{"subscriptions":[{"id":"ECHO","gatewayId":7}],"count":2}`,
+		`{"code":"forbidden","message":"ECHO"}`, `<html>ECHO</html>`, ``, `{"id":"id"}`, `{"id":"a/b"}`, `{"subscriptions":[{"id":"ECHO","gatewayId":7}],"count":2}`,
 		`{"metadata":{"name":"ECHO"}}`, `{"status":"error","message":"(correlation_id: x)EC(UUID: y)HO"}`,
 	} {
 		for _, status := range []int{200, 201, 204, 302, 400, 401, 403, 404, 409, 429, 500, 503} {
@@ -175,7 +175,7 @@ func FuzzAnswer(f *testing.F) {
 			id, err := call(t.Context())
 			if err == nil {
 				own := name == "create" || name == "createPlan"
-				if status < 200 || status > 299 || id == "" || !own && id != "id" {
+				if status < 200 || status > 299 || checkPathID(id) != nil || !own && id != "id" {
 					t.Fatalf("%s: %d %q is a success with ID %q", name, status, body, id)
 				}
 				continue

@@ -232,6 +232,9 @@ func object[T any](a *answer, r resource[T], must *string) (*T, error) {
 	switch id := r.id(out); {
 	case id == "":
 		return nil, a.finish(errors.New("the answer holds no ID"), "")
+	case checkPathID(id) != nil:
+		// Nothing could ever be asked about it.
+		return nil, a.finish(errors.New("the answer holds an ID that cannot be used in a URL"), "")
 	case must != nil && id != *must:
 		return nil, a.finish(errors.New("the answer is about another object than the one asked for"), "")
 	}

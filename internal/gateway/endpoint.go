@@ -83,7 +83,7 @@ func ParseEndpoint(s string) (Endpoint, error) {
 
 func normaliseHost(u *url.URL, scheme string) (string, error) {
 	name := strings.ToLower(u.Hostname())
-	name = strings.TrimSuffix(name, ".")
+	name = strings.TrimRight(name, ".")
 	if name == "" {
 		return "", errors.New("the endpoint must name a host after http:// or https://")
 	}
