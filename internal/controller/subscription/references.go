@@ -46,7 +46,7 @@ func (e *external) follow(ctx context.Context, cr *v1alpha1.Subscription, b *rec
 
 	if p.Status != nil {
 		w.Status = string(*p.Status)
-	} else if !leavesStatus(b) {
+	} else if !leavesStatus(b) && (b != nil || !e.policies.ShouldOnlyObserve()) {
 		w.Status = string(v1alpha1.SubscriptionActive)
 	}
 
