@@ -123,6 +123,9 @@ func FuzzAnswer(f *testing.F) {
 		if status < 100 || status > 999 || len(body) > 1<<16 || len(token) > 1<<10 {
 			return // Not what HTTP would let through.
 		}
+		if !utf8.ValidString(token) {
+			return // No token is: see readToken of Subscriptions.
+		}
 		token = mark + token
 		forms := asText(token)
 		given := forms[form%uint(len(forms))]
