@@ -181,7 +181,7 @@ func TestRefusalIsToldRarely(t *testing.T) {
 					return err
 				}
 				if ready.Status == corev1.ConditionTrue || applied.Status != corev1.ConditionFalse || s.GetCondition(gatewayv1alpha1.TypeApplied) != applied || s.GetCondition(xpv2.TypeReady) != ready {
-					t.Errorf("%s: want the same words all the time and it not ready: %s", s.GetName(), conditionsOf(s))
+					return fmt.Errorf("want the same words all the time and it not ready: %s", conditionsOf(s))
 				}
 				if now := s.GetResourceVersion(); now != before {
 					return fmt.Errorf("it was written: %s, %s", before, now)
