@@ -533,16 +533,30 @@ func (w *world) unpacked(dir string, keepStatus bool) ([]unstructured.Unstructur
 			continue // Its version is referred to.
 		}
 		now := out[i].DeepCopy()
-		status, has := now.Object["status"]
 		edit(w, now, func(now *unstructured.Unstructured) { now.SetAnnotations(out[i].GetAnnotations()) })
-		if has && keepStatus {
-			now.Object["status"] = status
-			if err := w.kube.Status().Update(w.t.Context(), now); err != nil {
-				w.t.Fatal(err)
-			}
+		if status, has := out[i].Object["status"]; has && keepStatus {
+			w.setStatus(now, status)
 		}
 	}
 	return out, strings.NewReplacer(texts...)
+}
+
+// setStatus of an object, which others may be writing too.
+func (w *world) setStatus(o *unstructured.Unstructured, status any) {
+	w.t.Helper()
+	for {
+		o.Object["status"] = status
+		err := w.kube.Status().Update(w.t.Context(), o)
+		if err == nil {
+			return
+		}
+		if !kerrors.IsConflict(err) {
+			w.t.Fatal(err)
+		}
+		if err := w.get(o); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 }
 
 // documents of a file.
