@@ -72,10 +72,36 @@ type Holder struct {
 	Reported bool
 }
 
-// First returns the holder that wins where several hold one object: the incumbent,
-// if there is one, then the one whose status names it, then the older, then the one
-// with the lower UID.
-func First(holders []Holder, incumbent types.UID) Holder {
+// Loses tells whether one of several others that hold the same object has a better
+// claim to it than the given holder. Of those that have any the incumbent wins, if
+// there is one, then the one whose status names the object, then the older, then the
+// one with the lower UID.
+func Loses(self Holder, others []Holder, incumbent types.UID) bool {
+	contenders := []Holder{self}
+	for _, o := range others {
+		if contends(o, self, incumbent) {
+			contenders = append(contenders, o)
+		}
+	}
+	return first(contenders, incumbent).UID != self.UID
+}
+
+// contends tells whether another holder can have a better claim at all.
+func contends(o, self Holder, incumbent types.UID) bool {
+	switch {
+	case self.ID != "" && self.ID == string(self.UID) && !o.Reported:
+		// Nobody can mean an ID that only another's UID can name.
+		return false
+	case o.Endpoint == self.Endpoint:
+		return true
+	}
+	// What another endpoint says of itself, anybody can make it say. That is more than
+	// a bare record, but nothing against what a holder was seen to hold.
+	return o.Reported && !self.Reported && incumbent != self.UID
+}
+
+// first of the holders of one object.
+func first(holders []Holder, incumbent types.UID) Holder {
 	before := func(a, b bool) int {
 		switch {
 		case a == b:

@@ -74,10 +74,49 @@ func TestFirst(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := First(tc.holders, tc.incumbent).UID
+			got := first(tc.holders, tc.incumbent).UID
 			slices.Reverse(tc.holders)
-			if diff := cmp.Diff([]types.UID{tc.want, tc.want}, []types.UID{got, First(tc.holders, tc.incumbent).UID}); diff != "" {
-				t.Errorf("%s\nFirst(): -want, +got:\n%s", tc.reason, diff)
+			if diff := cmp.Diff([]types.UID{tc.want, tc.want}, []types.UID{got, first(tc.holders, tc.incumbent).UID}); diff != "" {
+				t.Errorf("%s\nfirst(): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// contract: S12, A5
+func TestLoses(t *testing.T) {
+	old, young := metav1.NewTime(time.Unix(1, 0)), metav1.NewTime(time.Unix(2, 0))
+	at := func(id, endpoint string) Holding {
+		return Holding{ID: id, Endpoint: endpoint, GatewayID: "g", Scope: "s"}
+	}
+	self := Holder{Holding: at("x", "e"), UID: "self", Created: young}
+	reported, own := self, self
+	reported.Reported, own.ID = true, "self"
+	other := func(id, endpoint string, reported bool) Holder {
+		return Holder{Holding: at(id, endpoint), UID: "other", Created: old, Reported: reported}
+	}
+	cases := map[string]struct {
+		reason      string
+		self, other Holder
+		incumbent   types.UID
+		want        bool
+	}{
+		"Older":             {reason: "Who was there first has it.", self: self, other: other("x", "e", false), want: true},
+		"Incumbent":         {reason: "Unless this one was seen to have it.", self: self, other: other("x", "e", true), incumbent: "self"},
+		"Elsewhere":         {reason: "What another endpoint says of itself is nothing against what status says.", self: reported, other: other("x", "f", true)},
+		"ElsewhereSeen":     {reason: "Nor against what was seen.", self: self, other: other("x", "f", true), incumbent: "self"},
+		"ElsewhereReported": {reason: "But it is more than a bare record.", self: self, other: other("x", "f", true), want: true},
+		"ElsewhereRecorded": {reason: "Which another bare record is not.", self: self, other: other("x", "f", false)},
+		"OwnUID":            {reason: "Nobody can mean an ID that only another's UID can name.", self: own, other: other("self", "e", false)},
+		"OwnUIDReported":    {reason: "Unless the provider says so.", self: own, other: other("self", "e", true), want: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := Loses(tc.self, []Holder{tc.other}, tc.incumbent); got != tc.want {
+				t.Errorf("%s\nLoses(): want %t, got %t", tc.reason, tc.want, got)
+			}
+			if Loses(tc.self, nil, tc.incumbent) {
+				t.Error("it loses to nobody")
 			}
 		})
 	}

@@ -27,15 +27,15 @@ func mutants() []mutant {
 		return in("subscription", name, promise, file, old, replacement)
 	}
 	return []mutant{
-		subscription("ownership-check", "S7", "connect.go",
+		subscription("ownership-check", "S7", "holders.go",
 			`o.UID != cr.GetUID() && o.Same(h)`, `false && o.Same(h)`),
-		subscription("loser-acts", "S12", "observe.go",
-			`return ownership.First(contenders, e.incumbents.Of(h)).UID != cr.GetUID()`, `return len(contenders) == 0`),
-		subscription("incumbent", "S12", "observe.go",
+		subscription("loser-acts", "S12", "holders.go",
+			`return ownership.Loses(self, others, e.incumbents.Of(h))`, `return self.UID == "" && len(others) > 0`),
+		subscription("incumbent", "S12", "holders.go",
 			`e.incumbents.Of(h)`, `""`),
-		subscription("another-place", "S12", "observe.go",
-			`	return err != nil || len(others) > 0 || e.claims.Reserved(h, cr.GetUID()), err
-`, `	return false && len(others) > 0, err
+		subscription("another-place", "S12", "holders.go",
+			`	return len(others) > 0 || e.claims.Reserved(h, cr.GetUID()), nil
+`, `	return false && len(others) > 0, nil
 `),
 		subscription("another-attempt", "S11", "attempt.go",
 			`	if err := e.afterOthers(ctx, cr, found); err != nil {

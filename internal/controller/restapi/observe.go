@@ -225,7 +225,7 @@ func (e *external) recordedHere(ctx context.Context, mg *v1alpha1.RestApi, handl
 		}
 		mine = ownership.Holder{Holding: what, UID: mg.GetUID(), Created: mg.GetCreationTimestamp()}
 	}
-	return ownership.First(append(others, mine), e.memory.incumbents.Of(what)).UID != mg.GetUID(), nil
+	return ownership.Loses(mine, others, e.memory.incumbents.Of(what)), nil
 }
 
 // refuse says that nothing can be done until something changes.

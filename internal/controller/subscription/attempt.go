@@ -89,23 +89,6 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 	return found, nil, nil
 }
 
-// lostToOthers returns a function that tells whether somebody else has the better
-// claim to an ID on this gateway, or has it reserved.
-func (e *external) lostToOthers(ctx context.Context, cr *v1alpha1.Subscription, listed []gateway.Subscription) (func(id string) bool, error) {
-	var lost []string
-	for _, s := range listed {
-		h := e.holding(s.ID, s.APIID)
-		others, err := e.othersHolding(ctx, cr, h)
-		if err != nil {
-			return nil, err
-		}
-		if e.loses(cr, h, others) || e.claims.Reserved(h, cr.GetUID()) {
-			lost = append(lost, s.ID)
-		}
-	}
-	return func(id string) bool { return slices.Contains(lost, id) }, nil
-}
-
 // afterOthers waits where what was found may as well be the result of another
 // object's create, which is under way, or was when an earlier process ended and whose
 // object is the older one: anybody can write a record of an attempt.
@@ -121,21 +104,19 @@ func (e *external) afterOthers(ctx context.Context, cr *v1alpha1.Subscription, f
 	if err := e.kube.List(ctx, l, client.MatchingFields{indexAttempt: turnOf(e.attempt).ID}); err != nil {
 		return err
 	}
-	mine := ownership.Holder{UID: cr.GetUID(), Created: cr.GetCreationTimestamp()}
+	asker := func(o client.Object) ownership.Holder {
+		return ownership.Holder{UID: o.GetUID(), Created: o.GetCreationTimestamp()}
+	}
+	var others []ownership.Holder
 	for i := range l.Items {
 		o := &l.Items[i]
 		a, err := record.ReadAttempt(o)
-		if err != nil || a == nil || a.Endpoint != e.attempt.Endpoint || o.GetUID() == cr.GetUID() || meta.IsPaused(o) {
-			continue
+		if err == nil && a != nil && o.GetUID() != cr.GetUID() && !meta.IsPaused(o) && mayBeResultOf(a, e.attempt, found.ID) {
+			others = append(others, asker(o))
 		}
-		if a.AskedID != found.ID && found.ID == e.attempt.AskedID {
-			// Nobody else asked for it.
-			continue
-		}
-		theirs := ownership.Holder{UID: o.GetUID(), Created: o.GetCreationTimestamp()}
-		if ownership.First([]ownership.Holder{mine, theirs}, "").UID != mine.UID {
-			return wait
-		}
+	}
+	if ownership.Loses(asker(cr), others, "") {
+		return wait
 	}
 	return nil
 }

@@ -95,6 +95,27 @@ func rebuilt(cr *v1alpha1.Subscription) *record.Baseline {
 	return b
 }
 
+// distrust a record that names something else than status does, if what status names
+// is there: somebody changed the record. It may also be that status was not written
+// since the subscription was created again, but then what it names is gone.
+func (e *external) distrust(ctx context.Context, cr *v1alpha1.Subscription) error {
+	at := cr.Status.AtProvider
+	if e.baseline == nil || !cr.Status.Deployed || at.ID == "" || at.ID == e.baseline.ID || at.Endpoint != e.gateway.Endpoint().String() {
+		return nil
+	}
+	got, err := e.gateway.GetSubscription(ctx, at.ID)
+	if gateway.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if b := rebuilt(cr); isHeld(b, got) {
+		e.baseline = b
+	}
+	return nil
+}
+
 // baselineFor records that a managed resource holds a subscription, which has the
 // given immutable fields.
 func (e *external) baselineFor(s *gateway.Subscription, fields map[string]string) record.Baseline {

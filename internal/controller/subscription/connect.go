@@ -18,12 +18,9 @@ package subscription
 
 import (
 	"context"
-	"slices"
 	"time"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
-	xpmeta "github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -128,68 +125,4 @@ func (e *external) read(cr *v1alpha1.Subscription) error {
 	}
 	e.baseline, e.attempt = b, a
 	return nil
-}
-
-// holding is an object at this gateway.
-func (e *external) holding(id, scope string) ownership.Holding {
-	return ownership.Holding{ID: id, Endpoint: e.gateway.Endpoint().String(), GatewayID: e.gateway.GatewayID(), Scope: scope}
-}
-
-// recorded is the object that the baseline records.
-func (e *external) recorded() ownership.Holding {
-	b := e.baseline
-	return ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.APIInternalID}
-}
-
-// othersHolding returns who else holds an object, by their records.
-func (e *external) othersHolding(ctx context.Context, cr *v1alpha1.Subscription, h ownership.Holding) ([]ownership.Holder, error) {
-	l := &v1alpha1.SubscriptionList{}
-	if err := e.kube.List(ctx, l, client.MatchingFields{indexHolds: h.ID}); err != nil {
-		return nil, errors.Wrap(err, "cannot list who holds a subscription")
-	}
-	var others []ownership.Holder
-	for i := range l.Items {
-		if o, ok := holderOf(&l.Items[i]); ok && o.UID != cr.GetUID() && o.Same(h) {
-			others = append(others, o)
-		}
-	}
-	return others, nil
-}
-
-// heldByOthers returns a function that tells whether somebody else holds an ID on
-// this gateway, or has it reserved.
-func (e *external) heldByOthers(ctx context.Context, cr *v1alpha1.Subscription, listed []gateway.Subscription) (func(id string) bool, error) {
-	var held []string
-	for _, s := range listed {
-		h := e.holding(s.ID, s.APIID)
-		others, err := e.othersHolding(ctx, cr, h)
-		if err != nil {
-			return nil, err
-		}
-		if len(others) > 0 || e.claims.Reserved(h, cr.GetUID()) {
-			held = append(held, s.ID)
-		}
-	}
-	return func(id string) bool { return slices.Contains(held, id) }, nil
-}
-
-// holderOf is what a Subscription holds: what its baseline records, or for one
-// that only observes what its status reports, which it does only if it was
-// checked.
-func holderOf(cr *v1alpha1.Subscription) (ownership.Holder, bool) {
-	at := cr.Status.AtProvider
-	h := ownership.Holder{UID: cr.GetUID(), Created: cr.GetCreationTimestamp()}
-	b, err := baselineFrom(cr)
-	switch {
-	case err != nil:
-		// Whatever a newer version recorded, it is held under the external name.
-		h.Holding = ownership.Holding{ID: xpmeta.GetExternalName(cr), Endpoint: at.Endpoint, GatewayID: at.GatewayID, Scope: at.APIInternalID}
-	case b != nil:
-		h.Holding = ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.APIInternalID}
-	default:
-		h.Holding = ownership.Holding{ID: at.ID, Endpoint: at.Endpoint, GatewayID: at.GatewayID, Scope: at.APIInternalID}
-	}
-	// Status must name the gateway too: an ID alone may have been earned at another.
-	h.Reported = at.ID != "" && at.ID == h.ID && at.Endpoint == h.Endpoint
-	return h, h.ID != ""
 }

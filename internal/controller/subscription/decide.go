@@ -196,6 +196,13 @@ func judgeAttempt(a *record.Attempt, asked time.Time, listed []gateway.Subscript
 		"the gateway's answer to a create was lost, and any of the subscriptions %s may be its result; name the right one in the annotation crossplane.io/external-name, or delete those that nobody needs", strings.Join(ids, ", "))
 }
 
+// mayBeResultOf tells whether what was found for one attempt may as well be the
+// result of another one for the same API and application: only the ID that was asked
+// for says whose it is.
+func mayBeResultOf(other, a *record.Attempt, found string) bool {
+	return other.Endpoint == a.Endpoint && (other.AskedID == found || found != a.AskedID)
+}
+
 // withoutResultsOf leaves out what was not there yet when later attempts were sent:
 // it is no result of the given one, which could not take effect any more then.
 func withoutResultsOf(later []*record.Attempt, a *record.Attempt, listed []gateway.Subscription) []gateway.Subscription {

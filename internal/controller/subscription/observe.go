@@ -32,7 +32,6 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/contest"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
-	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
@@ -64,27 +63,6 @@ func (e *external) observe(ctx context.Context, cr *v1alpha1.Subscription) (mana
 		return e.observeDeployed(ctx, cr)
 	}
 	return e.observeUndeployed(ctx, cr)
-}
-
-// distrust a record that names something else than status does, if what status names
-// is there: somebody changed the record. It may also be that status was not written
-// since the subscription was created again, but then what it names is gone.
-func (e *external) distrust(ctx context.Context, cr *v1alpha1.Subscription) error {
-	at := cr.Status.AtProvider
-	if e.baseline == nil || !cr.Status.Deployed || at.ID == "" || at.ID == e.baseline.ID || at.Endpoint != e.gateway.Endpoint().String() {
-		return nil
-	}
-	got, err := e.gateway.GetSubscription(ctx, at.ID)
-	if gateway.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if b := rebuilt(cr); isHeld(b, got) {
-		e.baseline = b
-	}
-	return nil
 }
 
 // conclude puts the error of a pass into the conditions Applied and Ready, and
@@ -327,55 +305,6 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 	e.incumbents.Saw(cr.GetUID(), e.recorded())
 	e.claims.Release(cr.GetUID(), h)
 	return e.judge(ctx, cr, got)
-}
-
-// heldByAnother says that what an object recorded to hold is another's. It reports
-// no longer what it does not hold.
-func heldByAnother(cr *v1alpha1.Subscription) *problem {
-	cr.Status.Deployed, cr.Status.AtProvider = false, v1alpha1.SubscriptionObservation{}
-	return problemf(v1alpha1.ReasonConflict, "another object holds the subscription that the annotation %s names; this one does nothing at the gateway; delete it, or remove that annotation and crossplane.io/external-name to have a subscription of its own created", v1alpha1.AnnotationBaseline)
-}
-
-// othersHere tells, of a subscription that was found under another endpoint than the
-// recorded one, whether anybody else holds it there or has it reserved: what is
-// recorded about another place gives no claim here.
-func (e *external) othersHere(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) (bool, error) {
-	if e.baseline.Endpoint == e.gateway.Endpoint().String() {
-		return false, nil
-	}
-	h := e.holding(got.ID, got.APIID)
-	others, err := e.othersHolding(ctx, cr, h)
-	return err != nil || len(others) > 0 || e.claims.Reserved(h, cr.GetUID()), err
-}
-
-// loses tells whether another object has the better claim to what this one says it
-// holds, or asks for while nothing is there.
-func (e *external) loses(cr *v1alpha1.Subscription, h ownership.Holding, others []ownership.Holder) bool {
-	self, ok := holderOf(cr)
-	if !ok || self.ID != h.ID {
-		self = ownership.Holder{Holding: h, UID: cr.GetUID(), Created: cr.GetCreationTimestamp()}
-	}
-	contenders := []ownership.Holder{self}
-	for _, o := range others {
-		if e.contends(o, self) {
-			contenders = append(contenders, o)
-		}
-	}
-	return ownership.First(contenders, e.incumbents.Of(h)).UID != cr.GetUID()
-}
-
-// contends tells whether another holder can have a better claim at all.
-func (e *external) contends(o, self ownership.Holder) bool {
-	switch {
-	case self.ID == string(self.UID) && !o.Reported:
-		// Nobody can mean an ID that only another's UID can name.
-		return false
-	case o.Endpoint == self.Endpoint:
-		return true
-	}
-	// What another endpoint says of itself, anybody can make it say. That is more than
-	// a bare record, but nothing against what this object was seen to hold.
-	return o.Reported && !self.Reported && e.incumbents.Of(self.Holding) != self.UID
 }
 
 // observeVanished decides whether a subscription that is gone is created again.

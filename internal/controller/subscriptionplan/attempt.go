@@ -160,7 +160,7 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 		// What is recorded about another place gives no claim here.
 		return true, nil
 	}
-	return ownership.First(append(all, mine), e.memory.incumbents.Of(holding(id, e.at))).UID != mg.GetUID(), nil
+	return ownership.Loses(mine, all, e.memory.incumbents.Of(holding(id, e.at))), nil
 }
 
 // named is the external-name of a managed resource.

@@ -821,6 +821,7 @@ func TestRecordTakenAway(t *testing.T) {
 // contract: S12, A5
 func TestClaimEarnedElsewhere(t *testing.T) {
 	mg, thief := managedGold(), managedGold(other, adopt)
+	mg.CreationTimestamp.Time = time.Unix(1000, 0)
 	b := newBench(t, emulator.Options{}, mg, thief)
 	id := b.settle(mg).Status.AtProvider.ID
 	b.memory = &memory{} // The provider was restarted.
@@ -835,6 +836,9 @@ func TestClaimEarnedElsewhere(t *testing.T) {
 	if err := b.Kube.Status().Update(t.Context(), stored); err != nil {
 		t.Fatal(err)
 	}
+	// Nor does it keep the holder from it, though gateways share the ID they have by
+	// default, and whoever is looked at first.
+	ready(t, b.settle(mg))
 	got, err := b.pass(thief)
 	refusedFor(t, got, err, v1alpha1.ReasonConflict)
 	ready(t, b.settle(mg))

@@ -1,0 +1,139 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package subscription
+
+import (
+	"context"
+	"slices"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
+)
+
+// holding is an object at this gateway.
+func (e *external) holding(id, scope string) ownership.Holding {
+	return ownership.Holding{ID: id, Endpoint: e.gateway.Endpoint().String(), GatewayID: e.gateway.GatewayID(), Scope: scope}
+}
+
+// recorded is the object that the baseline records.
+func (e *external) recorded() ownership.Holding {
+	b := e.baseline
+	return ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.APIInternalID}
+}
+
+// holderOf is what a Subscription holds: what its baseline records, or for one
+// that only observes what its status reports, which it does only if it was
+// checked.
+func holderOf(cr *v1alpha1.Subscription) (ownership.Holder, bool) {
+	at := cr.Status.AtProvider
+	h := ownership.Holder{UID: cr.GetUID(), Created: cr.GetCreationTimestamp()}
+	b, err := baselineFrom(cr)
+	switch {
+	case err != nil:
+		// Whatever a newer version recorded, it is held under the external name.
+		h.Holding = ownership.Holding{ID: meta.GetExternalName(cr), Endpoint: at.Endpoint, GatewayID: at.GatewayID, Scope: at.APIInternalID}
+	case b != nil:
+		h.Holding = ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.APIInternalID}
+	default:
+		h.Holding = ownership.Holding{ID: at.ID, Endpoint: at.Endpoint, GatewayID: at.GatewayID, Scope: at.APIInternalID}
+	}
+	// Status must name the gateway too: an ID alone may have been earned at another.
+	h.Reported = at.ID != "" && at.ID == h.ID && at.Endpoint == h.Endpoint
+	return h, h.ID != ""
+}
+
+// othersHolding returns who else holds an object, by their records.
+func (e *external) othersHolding(ctx context.Context, cr *v1alpha1.Subscription, h ownership.Holding) ([]ownership.Holder, error) {
+	l := &v1alpha1.SubscriptionList{}
+	if err := e.kube.List(ctx, l, client.MatchingFields{indexHolds: h.ID}); err != nil {
+		return nil, errors.Wrap(err, "cannot list who holds a subscription")
+	}
+	var others []ownership.Holder
+	for i := range l.Items {
+		if o, ok := holderOf(&l.Items[i]); ok && o.UID != cr.GetUID() && o.Same(h) {
+			others = append(others, o)
+		}
+	}
+	return others, nil
+}
+
+// othersHere tells, of a subscription that was found under another endpoint than the
+// recorded one, whether anybody else holds it there or has it reserved: what is
+// recorded about another place gives no claim here.
+func (e *external) othersHere(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) (bool, error) {
+	if e.baseline.Endpoint == e.gateway.Endpoint().String() {
+		return false, nil
+	}
+	h := e.holding(got.ID, got.APIID)
+	others, err := e.othersHolding(ctx, cr, h)
+	if err != nil {
+		return false, err
+	}
+	return len(others) > 0 || e.claims.Reserved(h, cr.GetUID()), nil
+}
+
+// loses tells whether another object has the better claim to what this one says it
+// holds, or asks for while nothing is there.
+func (e *external) loses(cr *v1alpha1.Subscription, h ownership.Holding, others []ownership.Holder) bool {
+	at := cr.Status.AtProvider
+	self := ownership.Holder{
+		Holding: h, UID: cr.GetUID(), Created: cr.GetCreationTimestamp(),
+		Reported: at.ID == h.ID && at.Endpoint == h.Endpoint,
+	}
+	return ownership.Loses(self, others, e.incumbents.Of(h))
+}
+
+// heldByOthers returns a function that tells whether somebody else holds an ID on
+// this gateway, or has it reserved.
+func (e *external) heldByOthers(ctx context.Context, cr *v1alpha1.Subscription, listed []gateway.Subscription) (func(id string) bool, error) {
+	return e.taken(ctx, cr, listed, func(_ ownership.Holding, others []ownership.Holder) bool { return len(others) > 0 })
+}
+
+// lostToOthers returns a function that tells whether somebody else has the better
+// claim to an ID on this gateway, or has it reserved.
+func (e *external) lostToOthers(ctx context.Context, cr *v1alpha1.Subscription, listed []gateway.Subscription) (func(id string) bool, error) {
+	return e.taken(ctx, cr, listed, func(h ownership.Holding, others []ownership.Holder) bool { return e.loses(cr, h, others) })
+}
+
+// taken returns a function that tells whether an ID is reserved by somebody else, or
+// taken by what others hold.
+func (e *external) taken(ctx context.Context, cr *v1alpha1.Subscription, listed []gateway.Subscription, by func(h ownership.Holding, others []ownership.Holder) bool) (func(id string) bool, error) {
+	var taken []string
+	for _, s := range listed {
+		h := e.holding(s.ID, s.APIID)
+		others, err := e.othersHolding(ctx, cr, h)
+		if err != nil {
+			return nil, err
+		}
+		if by(h, others) || e.claims.Reserved(h, cr.GetUID()) {
+			taken = append(taken, s.ID)
+		}
+	}
+	return func(id string) bool { return slices.Contains(taken, id) }, nil
+}
+
+// heldByAnother says that what an object recorded to hold is another's. It reports
+// no longer what it does not hold.
+func heldByAnother(cr *v1alpha1.Subscription) *problem {
+	cr.Status.Deployed, cr.Status.AtProvider = false, v1alpha1.SubscriptionObservation{}
+	return problemf(v1alpha1.ReasonConflict, "another object holds the subscription that the annotation %s names; this one does nothing at the gateway; delete it, or remove that annotation and crossplane.io/external-name to have a subscription of its own created", v1alpha1.AnnotationBaseline)
+}
