@@ -241,6 +241,12 @@ func SubjectOf(err error) Subject {
 // not exist. It is false if what is missing is something the object refers to.
 func IsNotFound(err error) bool { return ReasonOf(err) == ReasonNotFound }
 
+// IsAbsent says whether nothing is there under an ID: the gateway has nothing, or
+// no URL can carry the ID.
+func IsAbsent(err error) bool {
+	return IsNotFound(err) || ReasonOf(err) == ReasonUnsafeID
+}
+
 // IsConflict says whether a unique value of the request is taken.
 func IsConflict(err error) bool { return ReasonOf(err) == ReasonConflict }
 

@@ -324,6 +324,24 @@ func TestDeletedWhileOpen(t *testing.T) {
 	b.gone(mg)
 }
 
+// A record that names what no URL can carry keeps no object from its deletion.
+//
+// contract: S33
+func TestDeletedWithAnUnusableRecord(t *testing.T) {
+	for _, id := range []string{".", "..", "a b", " "} {
+		mg := managedBooks()
+		b := newBench(t, mg)
+		b.edit(mg, func(stored *v1alpha1.RestApi) {
+			stored.Finalizers = []string{managed.FinalizerName}
+			record.WriteBaseline(stored, record.Baseline{ID: id, Endpoint: b.at.Endpoint})
+		})
+		got, err := b.pass(mg)
+		refusedFor(t, got, err, v1alpha1.ReasonRefused)
+		b.delete(mg)
+		b.gone(mg)
+	}
+}
+
 // What is under the handle is left alone, unless it was asked for.
 //
 // contract: R2

@@ -104,7 +104,7 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.RestApi) (*finding, er
 		return nil, e.refuse(mg, v1alpha1.ReasonNewerBaseline, err.Error())
 	}
 	f.handle, f.preset = identity(mg, f.baseline, f.attempt)
-	if bad := badHandle(f.handle); bad != "" {
+	if bad := badHandle(f.handle); bad != "" && !meta.WasDeleted(mg) {
 		return nil, e.refuse(mg, v1alpha1.ReasonRefused, bad)
 	}
 	s := e.situation(mg, f)
@@ -116,13 +116,13 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.RestApi) (*finding, er
 
 	f.got, err = e.GetRestAPI(ctx, f.handle)
 	switch {
-	case gateway.IsNotFound(err):
+	case gateway.ReasonOf(err) == gateway.ReasonUnsafeID && !meta.WasDeleted(mg):
+		return nil, e.refuse(mg, v1alpha1.ReasonRefused, err.Error())
+	case gateway.IsAbsent(err):
 		f.got = nil
 		if s.heldHere, err = e.recordedHere(ctx, mg, f.handle, false); err != nil {
 			return nil, err
 		}
-	case gateway.ReasonOf(err) == gateway.ReasonUnsafeID:
-		return nil, e.refuse(mg, v1alpha1.ReasonRefused, err.Error())
 	case err != nil:
 		conditions.Set(mg, conditions.Unknown(err))
 		return nil, err

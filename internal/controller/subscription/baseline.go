@@ -104,7 +104,7 @@ func (e *external) distrust(ctx context.Context, cr *v1alpha1.Subscription) erro
 		return nil
 	}
 	got, err := e.gateway.GetSubscription(ctx, at.ID)
-	if gateway.IsNotFound(err) {
+	if gateway.IsAbsent(err) {
 		return nil
 	}
 	if err != nil {

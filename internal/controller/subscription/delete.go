@@ -54,7 +54,7 @@ func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription
 	}
 	got, err := e.gateway.GetSubscription(ctx, b.ID)
 	switch {
-	case gateway.IsNotFound(err):
+	case gateway.IsAbsent(err):
 		if p := judgeAbsence(b, e.at); p != nil {
 			return managed.ExternalObservation{}, p
 		}

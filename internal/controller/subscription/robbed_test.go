@@ -497,3 +497,34 @@ func TestDateStillToCome(t *testing.T) {
 	}))
 	inForce(t, w.settle("s"))
 }
+
+// A record that names what no URL can carry keeps no object from its deletion, and a
+// status that does keeps no revocation back.
+//
+// contract: S23, S33
+func TestUnusableRecord(t *testing.T) {
+	for name, g := range generations() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app")))
+			held := w.settle("s")
+			bad := held.Status
+			bad.AtProvider.ID = ".."
+			w.report("s", bad)
+			w.edit("s", status(v1alpha1.SubscriptionRevoked))
+			w.settle("s")
+			if got := w.only(); got.Status != "REVOKED" {
+				t.Errorf("it is %s", got.Status)
+			}
+
+			w.loseStatus("s")
+			w.edit("s", func(cr *v1alpha1.Subscription) {
+				b := *baselineOf(t, cr)
+				b.ID = ".."
+				record.WriteBaseline(cr, b)
+				meta.SetExternalName(cr, "..")
+			})
+			w.remove("s")
+			w.gone("s")
+		})
+	}
+}

@@ -289,6 +289,30 @@ func TestDeletedWhileOpen(t *testing.T) {
 	b.gone(mg)
 }
 
+// A record that names what no URL can carry keeps no object from its deletion, nor
+// one that is not deleted from having its plan.
+//
+// contract: S33
+func TestUnusableRecord(t *testing.T) {
+	for _, id := range []string{".", ".."} {
+		for name, live := range map[string]bool{"Deleted": false, "Live": true} {
+			t.Run(name+id, func(t *testing.T) {
+				mg := managedGold()
+				b := newBench(t, emulator.Options{}, mg)
+				b.edit(mg, func(stored *v1alpha1.SubscriptionPlan) {
+					stored.Finalizers = []string{managed.FinalizerName}
+					record.WriteBaseline(stored, record.Baseline{ID: id, Endpoint: b.at.Endpoint})
+				})
+				if live {
+					ready(t, b.settle(mg))
+				}
+				b.delete(mg)
+				b.gone(mg)
+			})
+		}
+	}
+}
+
 // contract: P1, A11
 // case: W9
 func TestStranger(t *testing.T) {

@@ -101,9 +101,6 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (*fi
 		return f, nil
 	}
 	if err := e.look(ctx, mg, f); err != nil {
-		if gateway.ReasonOf(err) == gateway.ReasonUnsafeID {
-			return nil, e.refuse(mg, v1alpha1.ReasonAdoptionRefused, noSuchPlan(s.externalName, s.name))
-		}
 		conditions.Set(mg, conditions.Unknown(err))
 		return nil, err
 	}
@@ -152,7 +149,7 @@ func (e *external) look(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *f
 	}
 	if id != "" {
 		got, err := e.GetSubscriptionPlan(ctx, id)
-		if gateway.IsNotFound(err) {
+		if gateway.IsAbsent(err) {
 			return e.lookAgain(ctx, mg, f)
 		}
 		if err != nil {
@@ -180,7 +177,7 @@ func (e *external) lookAgain(ctx context.Context, mg *v1alpha1.SubscriptionPlan,
 			e.at.GatewayID = got.GatewayID
 			return nil
 		}
-		if !gateway.IsNotFound(err) {
+		if !gateway.IsAbsent(err) {
 			return err
 		}
 	}
