@@ -58,6 +58,7 @@ func TestSubscriptionAdmission(t *testing.T) {
 		"TwoAPIs":       {`{"forProvider":{"apiIdRef":{"name":"a"}}}`, "exactly one of apiId, apiIdRef and apiIdSelector"},
 		"APIByRef":      {`{"forProvider":{"apiId":null,"apiIdRef":{"name":"a"}}}`, ""},
 		"SelectsAll":    {`{"forProvider":{"apiId":null,"apiIdSelector":{}}}`, "would match everything"},
+		"SelectsAllToo": {`{"forProvider":{"apiId":null,"apiIdSelector":{"matchControllerRef":false}}}`, "would match everything"},
 		"APIWithSlash":  {`{"forProvider":{"apiId":"a/b"}}`, "spec.forProvider.apiId"},
 		"TwoPlans":      {`{"forProvider":{"subscriptionPlanId":"a","subscriptionPlanName":"A"}}`, "at most one of subscriptionPlanId"},
 		"PlanByName":    {`{"forProvider":{"subscriptionPlanName":"A B"}}`, ""},

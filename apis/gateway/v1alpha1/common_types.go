@@ -100,7 +100,7 @@ type Reference struct {
 // A Selector chooses a managed resource in the same namespace. Of several that
 // match, the one with the lowest name is chosen. A choice is kept for as long as
 // the chosen object exists and matches.
-// +kubebuilder:validation:XValidation:rule="has(self.matchLabels) && size(self.matchLabels) > 0 || has(self.matchControllerRef)",message="a selector must give matchLabels or matchControllerRef; an empty one would match everything"
+// +kubebuilder:validation:XValidation:rule="has(self.matchLabels) && size(self.matchLabels) > 0 || has(self.matchControllerRef) && self.matchControllerRef",message="a selector must give matchLabels or set matchControllerRef; an empty one would match everything"
 type Selector struct {
 	// MatchLabels selects by labels.
 	// +optional
