@@ -22,6 +22,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -46,7 +47,7 @@ type options struct {
 	MinPoll                  time.Duration `help:"The shortest interval the annotation crossplane.io/poll-interval can ask for." default:"10s" env:"MIN_POLL"`
 	MaxReconcileRate         int           `help:"How many reconciles a second all kinds together may do." default:"100" env:"MAX_RECONCILE_RATE"`
 	WatchNamespaces          []string      `help:"Namespaces whose managed resources are reconciled, comma-separated; all if not given. Who holds what at a gateway is known for all namespaces." env:"WATCH_NAMESPACES" placeholder:"NAMESPACE"`
-	ClusterID                string        `help:"Name of this cluster in the ownership marks at a gateway. Carry it over when objects are restored to another cluster. Default: the UID of the namespace kube-system." env:"CLUSTER_ID" placeholder:"ID"`
+	ClusterID                string        `help:"Name of this cluster in the ownership marks at a gateway: letters, digits, dots, hyphens and underscores. Carry it over when objects are restored to another cluster. Default: the UID of the namespace kube-system." env:"CLUSTER_ID" placeholder:"ID"`
 	LeaderElection           bool          `help:"Let one of several replicas work at a time." env:"LEADER_ELECTION"`
 	LeaderElectionNamespace  string        `help:"Namespace of the lease for leader election. Default: the provider's own." env:"LEADER_ELECTION_NAMESPACE" placeholder:"NAMESPACE"`
 	MetricsBindAddress       string        `help:"Where metrics are served; 0 serves none." default:":8080" env:"METRICS_BIND_ADDRESS"`
@@ -59,6 +60,10 @@ type options struct {
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
+// clusterID is what can be a part of an ownership mark, which has slashes between its
+// parts.
+var clusterID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,253}$`)
+
 // Validate the options.
 func (o *options) Validate() error {
 	switch {
@@ -70,6 +75,8 @@ func (o *options) Validate() error {
 		return errors.New("--resync must not be shorter than --poll")
 	case o.MaxReconcileRate < 1:
 		return errors.New("--max-reconcile-rate must be 1 or more")
+	case o.ClusterID != "" && !clusterID.MatchString(o.ClusterID):
+		return errors.New("--cluster-id must be letters, digits, dots, hyphens and underscores, 253 at most")
 	}
 	return nil
 }
