@@ -248,6 +248,7 @@ func (k *Kind[T]) setup(mgr ctrl.Manager, o Options) error {
 		clock:    o.Clock,
 		log:      log,
 		poll:     o.PollInterval,
+		lanes:    newLanes(o.MaxConcurrentReconciles),
 		failures: backoff{base: time.Second, most: time.Minute, factor: 2},
 		requeues: backoff{base: 10 * time.Millisecond, most: time.Minute, factor: 4},
 	}

@@ -24,13 +24,8 @@ import (
 )
 
 const (
-	// laneWidth is how many managed resources of one lane are reconciled at a time, be
-	// they ever so many.
-	laneWidth = 12
-	// slowAfter is how long a pass may take before it counts as a slow one, and
-	// slowWidth how many of those there are in a lane before others have to wait.
+	// slowAfter is how long a pass may take before it counts as a slow one.
 	slowAfter = time.Second
-	slowWidth = 4
 	// lanePause is about how long a managed resource waits whose lane is full.
 	lanePause = 2 * time.Second
 )
@@ -38,9 +33,19 @@ const (
 // lanes keep whoever has a slow gateway from taking all the workers of a kind: what
 // leads to it waits, so that there are always some for what leads elsewhere.
 type lanes struct {
+	// width is how many managed resources of one lane are reconciled at a time, be they
+	// ever so many, and slow how many slow passes there are in a lane before others
+	// have to wait.
+	width, slow int
+
 	mu sync.Mutex
 	// began is when the passes began that are under way, by lane.
 	began map[string]map[*pass]time.Time
+}
+
+// newLanes leave half the workers to others, and more where a gateway is slow.
+func newLanes(workers int) *lanes {
+	return &lanes{width: max(1, workers/2), slow: max(1, workers/6)}
 }
 
 // laneOf a managed resource: that of its configuration, or for configurations that
@@ -63,7 +68,7 @@ func (l *lanes) enter(lane string, p *pass, now time.Time) bool {
 			slow++
 		}
 	}
-	if len(l.began[lane]) >= laneWidth || slow >= slowWidth {
+	if len(l.began[lane]) >= l.width || slow >= l.slow {
 		return false
 	}
 	if l.began == nil {

@@ -31,7 +31,7 @@ import (
 // contract: A4
 func TestLanes(t *testing.T) {
 	began := time.Unix(1000, 0)
-	l := &lanes{}
+	l := newLanes(12)
 	enter := func(reason, lane string, now time.Time, want bool) *pass {
 		t.Helper()
 		p := &pass{}
@@ -41,13 +41,13 @@ func TestLanes(t *testing.T) {
 		return p
 	}
 	var under []*pass
-	for range laneWidth {
+	for range 6 {
 		under = append(under, enter("There is room.", "a", began, true))
 	}
 	enter("A lane has a width.", "a", began, false)
 	enter("Another lane has its own.", "b", began, true)
 
-	for _, p := range under[slowWidth:] {
+	for _, p := range under[2:] {
 		l.leave("a", p)
 	}
 	enter("What is quick leaves room.", "a", began.Add(slowAfter), true)

@@ -54,7 +54,7 @@ type reconciler[T resource.ModernManaged] struct {
 	log     logging.Logger
 	poll    time.Duration
 
-	lanes    lanes
+	lanes    *lanes
 	holds    holds
 	failures backoff
 	requeues backoff

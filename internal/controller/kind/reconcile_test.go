@@ -86,6 +86,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		}},
 		kind: k, client: b.kube, runtime: reconcile.Func(b.run), writes: &Writes{}, clock: b.clock, log: logging.NewNopLogger(),
 		poll:     time.Minute,
+		lanes:    newLanes(24),
 		failures: backoff{base: time.Second, most: time.Minute, factor: 2},
 		requeues: backoff{base: 10 * time.Millisecond, most: time.Minute, factor: 4},
 	}
