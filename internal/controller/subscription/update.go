@@ -206,12 +206,7 @@ func (e *external) putStatus(ctx context.Context, cr *v1alpha1.Subscription, cau
 	}
 	e.observed.Status = answer.Status
 	e.reportWritten(ctx, cr, answer)
-	why := "the token cannot be handed out"
-	var p *problem
-	if errors.As(cause, &p) {
-		why = p.Message
-	}
-	e.recorder.Event(cr, event.Normal("StatusApplied", fmt.Sprintf("The status alone was set to %s, since the rest cannot be applied: %s", e.wish.Status, why)))
+	e.recorder.Event(cr, event.Normal("StatusApplied", fmt.Sprintf("The status alone was set to %s, since the rest cannot be applied: %s", e.wish.Status, cause)))
 	return cause
 }
 
