@@ -17,6 +17,7 @@ limitations under the License.
 package connection
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -36,6 +37,11 @@ type Gateway struct {
 	invocationURL string
 	declared      Generation
 	link          *link
+
+	// What the configuration's status tells of the time before this process. That is
+	// no knowledge for others: whoever may write a status could make it up.
+	rememberedID string
+	remembered   Generation
 }
 
 // Ref returns the configuration that leads to the gateway.
@@ -52,15 +58,19 @@ func (g *Gateway) InvocationURL() string { return g.invocationURL }
 // is learnt from any answer about a subscription or plan.
 func (g *Gateway) GatewayID() string {
 	id, _ := g.link.site.known()
-	return id
+	return cmp.Or(id, g.rememberedID)
 }
 
-// Generation returns what the configuration declares or else what was learnt.
+// Generation returns what the configuration declares, or else what was learnt, or
+// is remembered of the same gateway.
 func (g *Gateway) Generation() Generation {
 	if g.declared != GenerationUnknown {
 		return g.declared
 	}
-	_, learnt := g.link.site.known()
+	id, learnt := g.link.site.known()
+	if learnt == GenerationUnknown && (id == "" || id == g.rememberedID) {
+		return g.remembered
+	}
 	return learnt
 }
 

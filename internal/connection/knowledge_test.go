@@ -126,19 +126,29 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-func TestSeedOfADeclaration(t *testing.T) {
-	declaring := config("http://gw", named("declaring"), without, seeded(1, v1alpha1.GatewayStatus{ID: "g", Generation: v1alpha1.GatewayGenerationInPlace}),
-		func(c *v1alpha1.ProviderConfig) {
-			c.Spec.Gateway = &v1alpha1.GatewaySettings{Generation: v1alpha1.GatewayGenerationInPlace}
-		})
-	w := newWorld(t, creds("x"), declaring, config("http://gw"))
-	if _, err := w.For(context.Background(), Ref{Kind: v1alpha1.ProviderConfigKind, Name: "declaring"}, "team"); err != nil {
+// What the status of one configuration tells, others need not believe: a tenant may
+// have written it.
+//
+// contract: A5
+func TestSeedIsNobodyElses(t *testing.T) {
+	forged := config("http://gw", named("forged"), without, seeded(1, v1alpha1.GatewayStatus{ID: "g", Generation: v1alpha1.GatewayGenerationInPlace}))
+	w := newWorld(t, creds("x"), forged, config("http://gw"))
+	theirs, err := w.For(context.Background(), Ref{Kind: v1alpha1.ProviderConfigKind, Name: "forged"}, "team")
+	if err != nil {
 		t.Fatal(err)
 	}
-	g := w.must(t)
-	if diff := cmp.Diff([]string{"g", ""}, []string{g.GatewayID(), string(g.Generation())}); diff != "" {
-		t.Errorf("one configuration's declaration must not count for another: -want, +got:\n%s", diff)
+	knows := func(reason string, g *Gateway, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, []string{g.GatewayID(), string(g.Generation())}); diff != "" {
+			t.Errorf("%s: -want, +got:\n%s", reason, diff)
+		}
 	}
+	knows("its own", theirs, "g", "InPlace")
+	knows("another's", w.must(t), "", "")
+	theirs.link.site.identify("g")
+	knows("The same gateway answers.", theirs, "g", "InPlace")
+	theirs.link.site.identify("h")
+	knows("Another gateway answers.", theirs, "h", "")
 }
 
 // contract: C3

@@ -306,13 +306,7 @@ func (p *Pool) settle(e *entry, s settings, version string, m material, config *
 		p.o.Logger.Debug("Built a gateway client", "config", s.ref.String(), "endpoint", m.endpoint.String())
 	}
 	if s.seed != nil {
-		learnt := generationOf(s.seed.Generation)
-		if g.declared != GenerationUnknown {
-			// The status repeats what this configuration declares, which others
-			// of the same endpoint need not believe.
-			learnt = GenerationUnknown
-		}
-		g.link.site.seed(s.seed.ID, learnt)
+		g.rememberedID, g.remembered = s.seed.ID, generationOf(s.seed.Generation)
 	}
 	e.material, e.gateway, e.lastGood, e.settings = m, g, g, s
 	return g, nil

@@ -81,15 +81,6 @@ func (s *site) leaveAlone(d time.Duration, status int) {
 	}
 }
 
-// seed takes over what was known before this process, unless it knows better.
-func (s *site) seed(gatewayID string, g Generation) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.gatewayID == "" && s.generation == GenerationUnknown {
-		s.gatewayID, s.generation = gatewayID, g
-	}
-}
-
 // identify notes how the gateway names itself, and says whether that is news.
 // What was learnt about another gateway is forgotten.
 func (s *site) identify(id string) bool {
