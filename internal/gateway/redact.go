@@ -75,10 +75,11 @@ func newRedactor(secrets ...string) redactor {
 	return redactor{forms: forms}
 }
 
-// spellings returns a value as it is, JSON-escaped, URL-escaped, in base64, and
-// as the hexadecimal SHA-256 under which gateways store tokens.
+// spellings returns a value as it is, as it is read if it is no text, JSON-escaped,
+// URL-escaped, in base64, and as the hexadecimal SHA-256 under which gateways store
+// tokens.
 func spellings(v string) []string {
-	forms := []string{v, url.QueryEscape(v), url.PathEscape(v)}
+	forms := []string{v, string([]rune(v)), strings.ToValidUTF8(v, "\uFFFD"), url.QueryEscape(v), url.PathEscape(v)}
 	if quoted, err := json.Marshal(v); err == nil {
 		forms = append(forms, string(quoted[1:len(quoted)-1]))
 	}
