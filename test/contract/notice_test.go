@@ -107,8 +107,11 @@ func TestNoticedWithoutAPoll(t *testing.T) {
 		edit(w, s, func(s *gatewayv1alpha1.Subscription) {
 			meta.AddAnnotations(s, map[string]string{meta.AnnotationKeyReconcileRequestedAt: "now"})
 		})
-		w.eventually("it is looked at", func() error {
-			if w.gw.Count(gets) == before {
+		w.eventually("it is looked at, and that is told", func() error {
+			if err := w.get(s); err != nil {
+				return err
+			}
+			if w.gw.Count(gets) == before || s.Status.LastHandledReconcileAt != "now" {
 				return errNotYet
 			}
 			return nil
