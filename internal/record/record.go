@@ -71,6 +71,9 @@ type Attempt struct {
 	Known []string `json:"known,omitzero"`
 
 	Outcome Outcome `json:"outcome,omitempty"`
+	// Conflict stands for all that could make a create succeed which was refused since
+	// something was there already.
+	Conflict string `json:"conflict,omitempty"`
 }
 
 // A Baseline is what a managed resource holds at a gateway.

@@ -23,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
@@ -225,9 +226,12 @@ func TestConflictIsNotRepeated(t *testing.T) {
 			w.declare(configv1alpha1.GatewayGenerationInPlace)
 			stranger := w.byHand(byHandLike("x", "stranger", "mine"))
 			w.add(subscription("s", externalRef("mine"), application("app")))
-			for range 5 {
+			for i := range 5 {
 				cr, err := w.pass("s")
 				refused(t, cr, err, v1alpha1.ReasonConflict)
+				if i == 2 {
+					w.restart()
+				}
 			}
 			if n := w.count(http.MethodPost); n != 1 {
 				t.Errorf("%d POSTs, want 1", n)
@@ -252,6 +256,28 @@ func TestConflictIsNotRepeated(t *testing.T) {
 			t.Errorf("%d POSTs, want 3: the wrapper spreads them", n)
 		}
 	})
+}
+
+// What was in the way is adopted once who held it lets go of it.
+//
+// contract: S7, S9
+func TestConflictEndsWithItsHolder(t *testing.T) {
+	w := newWorld(t, emulator.Legacy, tokenSecret("tok", secretToken), subscription("holder", application("app")))
+	held := w.settle("holder").Status.AtProvider.ID
+	w.add(subscription("s", application("app"), externalRef("mine")))
+	for range 3 {
+		cr, err := w.pass("s")
+		refused(t, cr, err, v1alpha1.ReasonConflict)
+	}
+	if n := w.count(http.MethodPost); n > 3 {
+		t.Errorf("%d POSTs: the holder's, ours and the one that shows what the gateway is at most", n)
+	}
+	w.edit("holder", policies(xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate, xpv2.ManagementActionLateInitialize))
+	w.remove("holder")
+	w.gone("holder")
+	if got := w.settle("s").Status.AtProvider.ID; got != held {
+		t.Errorf("it holds %q, want %q", got, held)
+	}
 }
 
 // Who asks for an ID that is a stranger's keeps nobody else from it: not the one

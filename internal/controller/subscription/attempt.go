@@ -172,6 +172,9 @@ func (e *external) prepare(ctx context.Context, cr *v1alpha1.Subscription, id st
 		BillingSubscriptionID: e.wish.BillingSubscriptionID,
 		Outcome:               record.Open,
 	}
+	if e.attempt != nil && e.attempt.Outcome == record.Refused {
+		a.Conflict = e.attempt.Conflict
+	}
 	if e.unanswered {
 		sameToken := e.gateway.Generation() == connection.GenerationInPlace || equalVersions(rememberedByCreate(cr), e.tokenNow.version)
 		if sameAsk(*e.attempt, a) && sameToken {

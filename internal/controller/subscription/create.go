@@ -19,6 +19,8 @@ package subscription
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -95,6 +97,7 @@ func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bo
 	}
 	e.tokenNow = t
 
+	e.memory.conflict = cmp.Or(e.memory.conflict, e.attempt.Conflict)
 	state, err := e.conflictState(ctx, cr)
 	if err != nil {
 		return false, err
@@ -227,41 +230,55 @@ func (e *external) conflict(cr *v1alpha1.Subscription) *problem {
 // something is there already.
 func (e *external) conflictState(ctx context.Context, cr *v1alpha1.Subscription) (string, error) {
 	if e.wish.ExternalRefID == "" || e.memory.conflict == "" {
-		return e.conflictKey(cr, nil, false), nil
+		return e.conflictKey(cr, obstacles{}), nil
 	}
-	listed, exists, err := e.inTheWay(ctx)
+	o, err := e.inTheWay(ctx, cr)
 	if err != nil {
 		return "", err
 	}
-	return e.conflictKey(cr, listed, exists), nil
+	e.memory.inTheWay = o.key()
+	return e.conflictKey(cr, o), nil
 }
 
-func (e *external) conflictKey(cr *v1alpha1.Subscription, listed []gateway.Subscription, exists bool) string {
-	return fmt.Sprint(cr.GetGeneration(), e.tokenNow.version, e.gateway.ConfigVersion(), thereKey(listed, exists))
+// conflictKey is a hash, since it is recorded and may name any number of IDs. It
+// knows versions of Secrets, but nothing that is in them.
+func (e *external) conflictKey(cr *v1alpha1.Subscription, o obstacles) string {
+	sum := sha256.Sum256(fmt.Append(nil, cr.GetGeneration(), e.tokenNow.version, e.gateway.ConfigVersion(), o.key()))
+	return hex.EncodeToString(sum[:8])
 }
 
-// thereKey names what the gateway has that could be in the way of a create.
-func thereKey(listed []gateway.Subscription, exists bool) string {
-	ids := make([]string, 0, len(listed))
-	for _, s := range listed {
-		ids = append(ids, s.ID)
+// obstacles are what could be in the way of a create.
+type obstacles struct {
+	// listed are the subscriptions on the API, and held tells which of them others hold.
+	listed []gateway.Subscription
+	held   func(id string) bool
+	// exists is whether the asked-for ID exists, on whatever API.
+	exists bool
+}
+
+// key changes when something is no longer in the way, or may be adopted now.
+func (o obstacles) key() string {
+	ids := make([]string, 0, len(o.listed))
+	for _, s := range o.listed {
+		ids = append(ids, fmt.Sprint(s.ID, " ", o.held(s.ID)))
 	}
 	slices.Sort(ids)
-	return fmt.Sprint(exists, ids)
+	return fmt.Sprint(o.exists, ids)
 }
 
-// inTheWay lists the subscriptions on the API, and tells whether the asked-for ID
-// exists on whatever API.
-func (e *external) inTheWay(ctx context.Context) ([]gateway.Subscription, bool, error) {
+// inTheWay looks for what could be in the way of a create.
+func (e *external) inTheWay(ctx context.Context, cr *v1alpha1.Subscription) (obstacles, error) {
 	listed, err := e.listAPI(ctx, e.wish.APIID)
 	if err != nil {
-		return nil, false, err
+		return obstacles{}, err
 	}
 	_, err = e.gateway.GetSubscription(ctx, e.attempt.AskedID)
 	if err != nil && !gateway.IsNotFound(err) {
-		return nil, false, err
+		return obstacles{}, err
 	}
-	return listed, err == nil, nil
+	exists := err == nil
+	held, err := e.heldByOthers(ctx, cr, listed)
+	return obstacles{listed: listed, held: held, exists: exists}, err
 }
 
 // takeTurn waits for the turn of a create where the gateway may choose the ID.
@@ -331,21 +348,18 @@ func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription) error {
 			return err
 		}
 	}
-	listed, exists, err := e.inTheWay(ctx)
+	there, err := e.inTheWay(ctx, cr)
 	if err != nil {
 		return err
 	}
-	e.memory.inTheWay = thereKey(listed, exists)
-	held, err := e.heldByOthers(ctx, cr, listed)
-	if err != nil {
-		return err
-	}
+	e.memory.inTheWay = there.key()
 	candidate, needsProof := judgeAdoption(adoptionCase{
 		Policy: cr.Spec.AdoptionPolicy, Wish: e.wish, AskedID: e.attempt.AskedID,
-		Generation: e.gateway.Generation(), AskedExists: exists, Listed: listed, Held: held,
+		Generation: e.gateway.Generation(), AskedExists: there.exists, Listed: there.listed, Held: there.held,
 	})
 	if candidate == nil || !e.claims.Reserve(cr.GetUID(), e.holding(candidate.ID, candidate.APIID)) {
-		e.memory.conflict = e.conflictKey(cr, listed, exists)
+		e.memory.conflict = e.conflictKey(cr, there)
+		e.attempt.Conflict = e.memory.conflict
 		e.closeAttempt(cr)
 		return e.conflict(cr)
 	}

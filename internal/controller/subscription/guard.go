@@ -68,8 +68,8 @@ func (e *external) outOfTheWay(ctx context.Context, cr *v1alpha1.Subscription) (
 	if e.wish, err = e.follow(ctx, cr, nil, e.attempt); err != nil || e.wish.APIProblem != nil {
 		return false, err
 	}
-	listed, exists, err := e.inTheWay(ctx)
-	return err == nil && thereKey(listed, exists) != e.memory.inTheWay, err
+	o, err := e.inTheWay(ctx, cr)
+	return err == nil && o.key() != e.memory.inTheWay, err
 }
 
 // importable tells whether a Subscription that names one at the gateway, and was
