@@ -130,6 +130,15 @@ func judgeIdentity(b *record.Baseline, w wish, got *gateway.Subscription) *probl
 	return nil
 }
 
+// judgeName tells whether an external-name, if there is one, names what is held.
+func judgeName(b *record.Baseline, name string) *problem {
+	if name == "" || name == b.ID {
+		return nil
+	}
+	return problemf(v1alpha1.ReasonImmutableField,
+		"the annotation crossplane.io/external-name cannot be changed from %q to %q: this object holds the former; set it back, or delete this object and create another one", b.ID, name)
+}
+
 // judgeImport tells whether the subscription with the given ID is the one a spec
 // describes, so that it may be held: it is listed under the spec's API, belongs
 // to the spec's application, and agrees in what else the spec gives and the
@@ -356,6 +365,9 @@ type updateCase struct {
 	Wish     wish
 	Observed gateway.Subscription
 
+	// Moved is the problem with the external-name, if it does not name what is held.
+	Moved *problem
+
 	// Identity is the problem with the immutable fields, if there is one.
 	Identity *problem
 
@@ -426,6 +438,11 @@ func judgeUpdate(c updateCase) update {
 		return u
 	}
 
+	if c.Moved != nil && !lessAccess {
+		// It is in doubt which subscription is meant. Until that is settled access is
+		// taken away, but not given.
+		return update{Problem: c.Moved}
+	}
 	if p := blocker(c); p != nil {
 		return statusOnly(p)
 	}
@@ -466,6 +483,8 @@ func judgeUpdate(c updateCase) update {
 // blocker is what keeps plan and token of a wish from being sent at all.
 func blocker(c updateCase) *problem {
 	switch {
+	case c.Moved != nil:
+		return c.Moved
 	case c.Identity != nil:
 		return c.Identity
 	case c.Wish.APIProblem != nil && c.Wish.APIProblem.Reason != v1alpha1.ReasonAPIMissing:

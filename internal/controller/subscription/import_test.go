@@ -259,6 +259,39 @@ func TestBaselineRestored(t *testing.T) {
 	}
 }
 
+// An external-name that was changed keeps access from being given, and anything else
+// from being sent, but not access from being taken away.
+//
+// contract: S1, S23
+func TestMovedName(t *testing.T) {
+	for gname, g := range generations() {
+		t.Run(gname, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app"), status(v1alpha1.SubscriptionInactive)))
+			held := w.settle("s").Status.AtProvider.ID
+			moved := func(want string, puts int, changes ...change) {
+				t.Helper()
+				w.edit("s", append(changes, externalName("other"))...)
+				for range 2 {
+					cr, err := w.pass("s")
+					refused(t, cr, err, v1alpha1.ReasonImmutableField)
+				}
+				if got := w.only(); got.Status != want || w.count(http.MethodPut) != puts {
+					t.Errorf("it is %s after %d PUTs, want %s and %d", got.Status, w.count(http.MethodPut), want, puts)
+				}
+			}
+			moved("INACTIVE", 0, status(v1alpha1.SubscriptionActive))
+			moved("REVOKED", 1, status(v1alpha1.SubscriptionRevoked))
+			moved("REVOKED", 1, status(v1alpha1.SubscriptionInactive), policies(xpv2.ManagementActionObserve, xpv2.ManagementActionCreate))
+			w.deleteByHand(held)
+			cr, err := w.pass("s")
+			refused(t, cr, err, v1alpha1.ReasonImmutableField)
+			if n := w.count(http.MethodPost); n != 1 {
+				t.Errorf("%d POSTs, want 1", n)
+			}
+		})
+	}
+}
+
 // Two objects that only observe do not both hold one subscription, and one that
 // turns to another lets go of the first.
 //

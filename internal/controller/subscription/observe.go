@@ -274,22 +274,20 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 		return managed.ExternalObservation{}, heldByAnother(cr)
 	}
 
-	name := meta.GetExternalName(cr)
-	if name != "" && name != b.ID {
-		return managed.ExternalObservation{}, problemf(v1alpha1.ReasonImmutableField,
-			"the annotation crossplane.io/external-name cannot be changed from %q to %q: this object holds the former; set it back, or delete this object and create another one", b.ID, name)
-	}
-	if stored, err := record.ReadBaseline(cr); name == "" || err != nil || stored == nil || stored.ID != b.ID || isConverted(cr) {
+	moved := judgeName(b, meta.GetExternalName(cr))
+	if stored, err := record.ReadBaseline(cr); moved == nil && (meta.GetExternalName(cr) == "" || err != nil || stored == nil || stored.ID != b.ID || isConverted(cr)) {
 		if err := e.storeBaseline(ctx, cr, *b); err != nil {
 			return managed.ExternalObservation{}, err
 		}
 	}
 
 	got, err := e.gateway.GetSubscription(ctx, b.ID)
-	if gateway.IsNotFound(err) {
+	switch {
+	case moved != nil && (gateway.IsNotFound(err) || !e.policies.ShouldUpdate()):
+		return managed.ExternalObservation{}, moved
+	case gateway.IsNotFound(err):
 		return e.observeVanished(ctx, cr)
-	}
-	if err != nil {
+	case err != nil:
 		return managed.ExternalObservation{}, err
 	}
 	if others, err := e.othersHere(ctx, cr, got); err != nil {
@@ -415,6 +413,7 @@ func (e *external) updateCase(cr *v1alpha1.Subscription, known time.Time) update
 	return updateCase{
 		Wish:           e.wish,
 		Observed:       *e.observed,
+		Moved:          judgeName(e.baseline, meta.GetExternalName(cr)),
 		Identity:       judgeIdentity(e.baseline, e.wish, e.observed),
 		Token:          e.tokenNow.state,
 		TokenProblem:   e.tokenNow.problem,
