@@ -251,6 +251,27 @@ type SubscriptionObservation struct {
 	// acted on.
 	// +optional
 	HandledRotation string `json:"handledRotation,omitempty"`
+
+	// NotTaken is the change of plan or token that a legacy gateway was sent last, and
+	// did not carry out. It is not sent again.
+	// +optional
+	NotTaken *NotTakenChange `json:"notTaken,omitempty"`
+}
+
+// A NotTakenChange is what a legacy gateway was sent and did not carry out.
+type NotTakenChange struct {
+	// Generation of the spec that asked for it.
+	// +optional
+	Generation int64 `json:"generation,omitempty"`
+
+	// SubscriptionPlanID that was sent.
+	// +optional
+	SubscriptionPlanID string `json:"subscriptionPlanId,omitempty"`
+
+	// Token is the version of the Secret whose token was sent, if that was another one
+	// than before.
+	// +optional
+	Token *TokenVersion `json:"token,omitempty"`
 }
 
 // A SubscriptionSpec is what a user asks for.

@@ -332,6 +332,9 @@ type tokenCase struct {
 
 	// Comparable is true if this process applied a token, and Equal if it was this.
 	Comparable, Equal bool
+
+	// NotTaken is true if a gateway was sent this very version and did not take it.
+	NotTaken bool
 }
 
 // judgeToken tells what is known of a token, and whether a new one is to be made.
@@ -352,6 +355,8 @@ func judgeToken(c tokenCase) (s tokenState, rotate bool) {
 		return tokenUnmanaged, false
 	case c.Missing:
 		return tokenChanged, true
+	case !c.Comparable && c.NotTaken:
+		return tokenChanged, false
 	case !c.Comparable:
 		return tokenUnknown, false
 	case c.Equal:

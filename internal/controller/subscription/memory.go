@@ -78,10 +78,6 @@ type memory struct {
 	// rewritten is when a foreign write was last answered.
 	rewritten time.Time
 
-	// sentToLegacy is the generation, plan and token that were last sent to a gateway
-	// which cannot change them.
-	sentToLegacy string
-
 	// conflict is the state in which a create was refused since something is there
 	// already: as long as nothing of it changes it is not sent again.
 	conflict string

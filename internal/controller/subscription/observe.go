@@ -25,6 +25,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
@@ -392,6 +393,7 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 		e.contests.Settled(cr.GetUID())
 		cr.Status.AtProvider.UpdatedAt = microTime(got.UpdatedAt)
 	}
+	cr.Status.AtProvider.NotTaken = nil
 	conditions.Set(cr, conditions.Applied(""), xpv2.Available())
 	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 }
@@ -422,6 +424,6 @@ func (e *external) updateCase(cr *v1alpha1.Subscription, known time.Time) update
 		Rewritten:      !e.memory.rewritten.IsZero() && now.Sub(e.memory.rewritten) < contest.Pause,
 		Legacy:         e.gateway.Generation() == connection.GenerationLegacy,
 		Lost:           e.contests.Lost(cr.GetUID(), cr.GetGeneration(), differs(e.wish, *e.observed), e.now()),
-		SentAlready:    e.memory.sentToLegacy != "" && e.memory.sentToLegacy == e.legacyKey(cr),
+		SentAlready:    equality.Semantic.DeepEqual(cr.Status.AtProvider.NotTaken, e.asked(cr)),
 	}
 }

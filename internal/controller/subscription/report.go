@@ -86,6 +86,7 @@ func (e *external) report(ctx context.Context, cr *v1alpha1.Subscription, s *gat
 		Origin:                was.Origin,
 		Token:                 was.Token,
 		HandledRotation:       was.HandledRotation,
+		NotTaken:              was.NotTaken,
 	}
 	if was.ID == "" {
 		// A rotation is asked for by a change that is seen, not by a value that was

@@ -145,6 +145,7 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 	if err != nil {
 		return token{}, err
 	}
+	refused := cr.Status.AtProvider.NotTaken
 	state, rotate := judgeToken(tokenCase{
 		Deployed: deployed, Generated: generated, RotationAsked: rotate,
 		Missing:    t.problem != nil,
@@ -152,6 +153,7 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 		Known:      known != nil || e.baseline != nil && !leavesStatus(e.baseline),
 		Comparable: e.memory.token != nil,
 		Equal:      t.problem == nil && hmac.Equal(e.memory.token, e.memories.mac(t.value)),
+		NotTaken:   refused != nil && equalVersions(refused.Token, t.version),
 	})
 	if rotate || state == tokenUnmanaged {
 		return token{state: state, rotate: rotate}, nil

@@ -318,8 +318,26 @@ func TestLegacyToken(t *testing.T) {
 		}
 		w.setToken("tok", secretToken)
 		cr := w.settle("s")
+		if cr.Status.AtProvider.NotTaken != nil {
+			t.Error("it still says what was not taken")
+		}
 		inForce(t, cr)
 		tokenInForceIs(t, cr, corev1.ConditionTrue)
+	})
+	t.Run("Restarted", func(t *testing.T) {
+		w := newWorld(t, emulator.Legacy, tokenSecret("tok", secretToken), subscription("s"))
+		w.declare(configv1alpha1.GatewayGenerationLegacy)
+		w.settle("s")
+		w.setToken("tok", otherToken)
+		for range 3 {
+			cr, err := w.pass("s")
+			refused(t, cr, err, v1alpha1.ReasonLegacyGateway)
+			tokenInForceIs(t, cr, corev1.ConditionFalse)
+			w.restart()
+		}
+		if n := w.count(http.MethodPut); n != 1 {
+			t.Errorf("%d PUTs, want 1", n)
+		}
 	})
 	t.Run("Imported", func(t *testing.T) {
 		w := newWorld(t, emulator.Legacy, tokenSecret("tok", otherToken))

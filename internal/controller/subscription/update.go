@@ -98,7 +98,7 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 			}
 		}
 	}
-	legacyKey := e.legacyKey(cr)
+	asked := e.asked(cr)
 	answer, err := e.gateway.UpdateSubscription(ctx, e.baseline.ID, gateway.SubscriptionUpdate{
 		Status:            e.wish.Status,
 		Plan:              gateway.SetPlan(e.wish.Plan.ID),
@@ -131,7 +131,7 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 		}
 	}
 	if p := judgeAnswer(e.gateway.Generation(), planKept, t.state == tokenChanged); p != nil {
-		e.memory.sentToLegacy = legacyKey
+		cr.Status.AtProvider.NotTaken = asked
 		return p
 	}
 	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeContested)
@@ -219,11 +219,11 @@ func (e *external) reportWritten(ctx context.Context, cr *v1alpha1.Subscription,
 	cr.Status.AtProvider.UpdatedAt = nil
 }
 
-// legacyKey names a plan and token that are asked for.
-func (e *external) legacyKey(cr *v1alpha1.Subscription) string {
-	v := e.tokenNow.version
-	if v == nil {
-		v = &v1alpha1.TokenVersion{}
+// asked is the change of plan and token that is asked for.
+func (e *external) asked(cr *v1alpha1.Subscription) *v1alpha1.NotTakenChange {
+	c := &v1alpha1.NotTakenChange{Generation: cr.GetGeneration(), SubscriptionPlanID: e.wish.Plan.ID}
+	if e.tokenNow.state == tokenChanged {
+		c.Token = e.tokenNow.version
 	}
-	return fmt.Sprint(cr.GetGeneration(), "/", e.wish.Plan.ID, "/", v.UID, "/", v.ResourceVersion, "/", v.Key)
+	return c
 }

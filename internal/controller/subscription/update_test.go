@@ -28,6 +28,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	configv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 )
@@ -526,6 +527,7 @@ func TestUnknownValues(t *testing.T) {
 // case: W11
 func TestLegacyPlan(t *testing.T) {
 	w := newWorld(t, emulator.Legacy, tokenSecret("tok", secretToken))
+	w.declare(configv1alpha1.GatewayGenerationLegacy)
 	plan := w.addPlan("Gold")
 	w.add(subscription("s"))
 	w.settle("s")
@@ -533,6 +535,7 @@ func TestLegacyPlan(t *testing.T) {
 	for range 4 {
 		cr, err := w.pass("s")
 		refused(t, cr, err, v1alpha1.ReasonLegacyGateway)
+		w.restart()
 	}
 	if n := w.count(http.MethodPut); n != 1 {
 		t.Errorf("%d PUTs, want 1", n)
