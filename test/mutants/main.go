@@ -25,6 +25,7 @@ limitations under the License.
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -162,12 +163,9 @@ func (m mutant) overlay() (overlay string, clean func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	source, err := os.ReadFile(file) //nolint:gosec // It is named in this program.
+	source, err := m.source(file)
 	if err != nil {
 		return "", nil, err
-	}
-	if n := strings.Count(string(source), m.old); n != 1 {
-		return "", nil, fmt.Errorf("%s has %d times what is to be replaced, want 1; the mutant has to follow the code:\n%s", m.file, n, m.old)
 	}
 	dir, err := os.MkdirTemp("", "mutant-")
 	if err != nil {
@@ -177,7 +175,7 @@ func (m mutant) overlay() (overlay string, clean func(), err error) {
 	altered, overlay := filepath.Join(dir, "altered.go"), filepath.Join(dir, "overlay.json")
 	replace, err := json.Marshal(map[string]map[string]string{"Replace": {file: altered}})
 	if err == nil {
-		err = os.WriteFile(altered, []byte(strings.Replace(string(source), m.old, m.new, 1)), 0o600) //nolint:gosec // The folder was just made.
+		err = os.WriteFile(altered, source, 0o600) //nolint:gosec // The folder was just made.
 	}
 	if err == nil {
 		err = os.WriteFile(overlay, replace, 0o600)
@@ -187,4 +185,16 @@ func (m mutant) overlay() (overlay string, clean func(), err error) {
 		return "", nil, err
 	}
 	return overlay, clean, nil
+}
+
+// source of the mutant's file, which has what is disabled once.
+func (m mutant) source(file string) ([]byte, error) {
+	source, err := os.ReadFile(file) //nolint:gosec // It is named in this program.
+	if err != nil {
+		return nil, err
+	}
+	if n := bytes.Count(source, []byte(m.old)); n != 1 {
+		return nil, fmt.Errorf("%s has %d times what is to be replaced, want 1; the mutant has to follow the code:\n%s", m.file, n, m.old)
+	}
+	return bytes.Replace(source, []byte(m.old), []byte(m.new), 1), nil
 }

@@ -48,7 +48,7 @@ func mutants() []mutant {
 	}
 `, ``),
 		subscription("token-memory", "S26", "token.go",
-			`s != nil && !sameStamp(s.CreatedAt, s.UpdatedAt)`, `s != nil && s.ID == ""`),
+			`!legacy && !sameStamp(s.CreatedAt, s.UpdatedAt)`, `!legacy && s.ID == ""`),
 		{
 			name: "reservation", promise: "S12", file: "internal/ownership/ownership.go",
 			old: `			return o.uid == uid
@@ -90,7 +90,7 @@ func mutants() []mutant {
 	}
 `, ``),
 		subscription("late-commit", "S33", "delete.go",
-			`if wait := e.at.TooLate(cr).Sub(e.now()); wait > 0 {`, `if wait := e.at.TooLate(cr).Sub(e.now()); wait < 0 {`),
+			`if wait := e.at.TooLate(cr, e.now()).Sub(e.now()); wait > 0 {`, `if wait := e.at.TooLate(cr, e.now()).Sub(e.now()); wait < 0 {`),
 		subscription("gateway-changed", "S36", "decide.go",
 			`	if at.Accepted || at.Recorded(b.Endpoint, b.GatewayID) {
 		return nil

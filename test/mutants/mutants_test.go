@@ -1,0 +1,36 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// What a mutant disables is there, so that make mutants can be run at any time.
+func TestMutantsFollowTheCode(t *testing.T) {
+	names := map[string]bool{}
+	for _, m := range mutants() {
+		if names[m.name] {
+			t.Errorf("two mutants are called %s", m.name)
+		}
+		names[m.name] = true
+		if _, err := m.source(filepath.Join("..", "..", m.file)); err != nil {
+			t.Errorf("%s: %v", m.name, err)
+		}
+	}
+}
