@@ -20,6 +20,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
@@ -122,6 +123,8 @@ type link struct {
 	health    *health
 	tokens    *tokens // Nil unless credentials are OAuth2.
 	transport *http.Transport
+	// worked is whether a call succeeded.
+	worked atomic.Bool
 }
 
 // Enter implements gateway.Gate.
@@ -168,6 +171,9 @@ func (l *link) learn(c gateway.Call, o gateway.Outcome, e *gateway.Error) {
 		if errors.Is(e, context.Canceled) {
 			return
 		}
+	}
+	if o.Err == nil {
+		l.worked.Store(true)
 	}
 	if l.site.identify(o.GatewayID) {
 		l.pool.siteChanged(l.site)

@@ -84,6 +84,10 @@ type entry struct {
 	lastGood *Gateway
 	// settings are those of lastGood.
 	settings settings
+	// worked is the one before lastGood that a gateway accepted, and workedBy what it
+	// was built from.
+	worked   *Gateway
+	workedBy settings
 	health   *health
 }
 
@@ -133,8 +137,8 @@ func (p *Pool) ForConfig(ctx context.Context, ref Ref) (*Gateway, error) {
 	return p.connect(ctx, s)
 }
 
-// LastGood returns the last gateway that this process reached through a
-// configuration. It is for managed resources that are being deleted, and only
+// LastGood returns the gateway that this process reached last through a
+// configuration, or if it has reached none the one it would try. It is for managed resources that are being deleted, and only
 // where IsUnusable says that there is no other way. There is none if the
 // configuration has since been pointed at another endpoint, and none for a
 // namespace that was not allowed to use it.
@@ -146,6 +150,9 @@ func (p *Pool) LastGood(ctx context.Context, ref Ref, namespace string) (*Gatewa
 		return nil, false
 	}
 	g, s := e.lastGood, e.settings
+	if !g.link.worked.Load() && e.worked != nil {
+		g, s = e.worked, e.workedBy
+	}
 	p.mu.Unlock()
 	return g, p.allowed(ctx, s, namespace) == nil
 }
@@ -288,7 +295,7 @@ func (p *Pool) settle(e *entry, s settings, version string, m material, config *
 	if problem != nil {
 		if old != nil && old.Endpoint() != m.endpoint {
 			// Whatever is deleted now was never meant for the old endpoint.
-			e.lastGood = nil
+			e.lastGood, e.worked = nil, nil
 			old.link.transport.CloseIdleConnections()
 		}
 		return nil, problem
@@ -307,6 +314,12 @@ func (p *Pool) settle(e *entry, s settings, version string, m material, config *
 	}
 	if s.seed != nil {
 		g.rememberedID, g.remembered = s.seed.ID, generationOf(s.seed.Generation)
+	}
+	if old != nil && old.link.worked.Load() {
+		e.worked, e.workedBy = old, e.settings
+	}
+	if e.worked != nil && e.worked.Endpoint() != g.Endpoint() {
+		e.worked = nil
 	}
 	e.material, e.gateway, e.lastGood, e.settings = m, g, g, s
 	return g, nil

@@ -702,6 +702,36 @@ func TestLastGood(t *testing.T) {
 	w.Forget(teamRef())
 }
 
+// What worked counts, not what was merely built: a wrong password does not take the
+// place of the one that can still delete.
+//
+// contract: C4
+func TestLastGoodWorked(t *testing.T) {
+	ctx := context.Background()
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if _, password, _ := r.BasicAuth(); password != "right" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+		_, _ = io.WriteString(w, `{"subscriptionPlans":[],"count":0}`)
+	})
+	w := newWorld(t, config(s.URL), creds("right"))
+	right := w.must(t)
+	_, accepted := right.ListSubscriptionPlans(ctx)
+	w.update(t, creds("wrong"))
+	wrong := w.must(t)
+	_, refused := wrong.ListSubscriptionPlans(ctx)
+	if accepted != nil || refused == nil || wrong == right {
+		t.Fatalf("the right password: %v, the wrong one: %v", accepted, refused)
+	}
+	if err := w.kube.Delete(ctx, creds("")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.For(ctx, teamRef(), "team")
+	if last, ok := w.LastGood(ctx, teamRef(), "team"); !IsUnusable(err) || !ok || last != right {
+		t.Errorf("the last one that worked is not offered: %v, %v", err, ok)
+	}
+}
+
 // A namespace that may not use a configuration does not get at its gateway by the
 // last client either.
 //
