@@ -71,7 +71,19 @@ func (c *Contests) Lost(uid types.UID, generation int64, fields []string, now ti
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	was, ok := c.m[uid]
-	return ok && was.generation == generation && was.fields == strings.Join(fields, ",") && was.writes >= tries && now.Before(was.last.Add(Pause))
+	return ok && was.fields == strings.Join(fields, ",") && was.rests(generation, now)
+}
+
+// Rests tells whether writing anything is of no use for now.
+func (c *Contests) Rests(uid types.UID, generation int64, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	was, ok := c.m[uid]
+	return ok && was.rests(generation, now)
+}
+
+func (c contest) rests(generation int64, now time.Time) bool {
+	return c.generation == generation && c.writes >= tries && now.Before(c.last.Add(Pause))
 }
 
 // Settled forgets what was written to a managed resource: it lasted.

@@ -31,8 +31,11 @@ func TestLost(t *testing.T) {
 		}
 		c.Wrote("u", 1, fields, now)
 	}
-	if !c.Lost("u", 1, fields, now) {
+	if !c.Lost("u", 1, fields, now) || !c.Rests("u", 1, now) {
 		t.Error("not lost")
+	}
+	if c.Rests("u", 2, now) || c.Rests("v", 1, now) || c.Rests("u", 1, now.Add(Pause)) {
+		t.Error("another generation, object or time rests")
 	}
 	if c.Lost("u", 2, fields, now) || c.Lost("u", 1, []string{"spec.b"}, now) || c.Lost("v", 1, fields, now) {
 		t.Error("another generation, field or object is not lost")

@@ -19,6 +19,8 @@ package subscription
 import (
 	"context"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
@@ -36,7 +38,7 @@ func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env k
 	switch err := e.read(cr); {
 	case err != nil:
 		return false, err
-	case e.baseline == nil && cr.Status.GetCondition(v1alpha1.TypeApplied).Reason == v1alpha1.ReasonConflict:
+	case e.baseline == nil && refusedForWhatIsThere(cr):
 		return e.outOfTheWay(ctx, cr)
 	case e.baseline == nil:
 		return e.importable(ctx, cr)
@@ -52,10 +54,23 @@ func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env k
 	if err != nil {
 		return false, err
 	}
-	if wanted := cr.Spec.ForProvider.Status; wanted != nil {
-		return got.Status != string(*wanted), nil
+	wanted := gateway.SubscriptionActive
+	if s := cr.Spec.ForProvider.Status; s != nil {
+		wanted = string(*s)
+	} else if leavesStatus(e.baseline) {
+		return false, nil
 	}
-	return !leavesStatus(e.baseline) && got.Status != gateway.SubscriptionActive, nil
+	if wanted == got.Status || wanted != gateway.SubscriptionActive {
+		return wanted != got.Status, nil
+	}
+	// Access is not given while that is of no use, or must not be.
+	return judgeName(e.baseline, meta.GetExternalName(cr)) == nil && !c.contests.Rests(cr.GetUID(), cr.GetGeneration(), e.now()), nil
+}
+
+// refusedForWhatIsThere tells whether a create was refused for what the gateway has.
+func refusedForWhatIsThere(cr *v1alpha1.Subscription) bool {
+	r := cr.Status.GetCondition(v1alpha1.TypeApplied).Reason
+	return r == v1alpha1.ReasonConflict || r == v1alpha1.ReasonAdoptionRefused
 }
 
 // outOfTheWay tells whether the gateway has something else by now than what was in

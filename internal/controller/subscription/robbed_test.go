@@ -279,27 +279,33 @@ func TestImportFitsLater(t *testing.T) {
 //
 // contract: S9, A3
 func TestConflictOutOfTheWay(t *testing.T) {
+	reasons := map[v1alpha1.SubscriptionAdoptionPolicy]xpv2.ConditionReason{
+		v1alpha1.SubscriptionAdoptIfUnique: v1alpha1.ReasonConflict,
+		v1alpha1.SubscriptionAdoptNever:    v1alpha1.ReasonAdoptionRefused,
+	}
 	for name, g := range generations() {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, g, tokenSecret("tok", secretToken))
-			w.declareReal(g)
-			stranger := w.byHand(byHandLike(secretToken, "stranger", "acme"))
-			w.add(subscription("s", application("app"), externalRef("acme")))
-			cr, err := w.pass("s")
-			refused(t, cr, err, v1alpha1.ReasonConflict)
-			posts := w.count(http.MethodPost)
-			if now, err := w.guard("s"); err != nil || now {
-				t.Errorf("it is tried again although nothing changed: %v", err)
-			}
-			w.deleteByHand(stranger)
-			if now, err := w.guard("s"); err != nil || !now {
-				t.Errorf("it is not noticed that nothing is in the way: %v", err)
-			}
-			if n := w.count(http.MethodPost); n != posts {
-				t.Errorf("%d POSTs to find out", n-posts)
-			}
-			inForce(t, w.settle("s"))
-		})
+		for policy, reason := range reasons {
+			t.Run(name+"/"+string(policy), func(t *testing.T) {
+				w := newWorld(t, g, tokenSecret("tok", secretToken))
+				w.declareReal(g)
+				stranger := w.byHand(byHandLike(secretToken, "stranger", "acme"))
+				w.add(subscription("s", application("app"), externalRef("acme"), adopt(policy)))
+				cr, err := w.pass("s")
+				refused(t, cr, err, reason)
+				posts := w.count(http.MethodPost)
+				if now, err := w.guard("s"); err != nil || now {
+					t.Errorf("it is tried again although nothing changed: %v", err)
+				}
+				w.deleteByHand(stranger)
+				if now, err := w.guard("s"); err != nil || !now {
+					t.Errorf("it is not noticed that nothing is in the way: %v", err)
+				}
+				if n := w.count(http.MethodPost); n != posts {
+					t.Errorf("%d POSTs to find out", n-posts)
+				}
+				inForce(t, w.settle("s"))
+			})
+		}
 	}
 }
 

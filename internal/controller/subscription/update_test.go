@@ -579,6 +579,19 @@ func TestGuard(t *testing.T) {
 	expect("s", true)
 	w.edit("s", status(v1alpha1.SubscriptionRevoked))
 	expect("s", false)
+	// Where it could not be given, nothing is gained by waking it.
+	w.edit("s", status(v1alpha1.SubscriptionActive), externalName("moved"))
+	expect("s", false)
+	w.edit("s", status(v1alpha1.SubscriptionInactive))
+	expect("s", true)
+	w.edit("s", status(v1alpha1.SubscriptionActive), externalName("uid-s"))
+	for range 4 {
+		w.changeByHand("uid-s", map[string]any{"status": "REVOKED"})
+		_, _ = w.pass("s")
+	}
+	expect("s", false)
+	w.wait(11 * time.Minute)
+	expect("s", true)
 	w.deleteByHand("uid-s")
 	expect("s", true)
 	remove := w.Inject(emulator.Always(emulator.Match{}, emulator.Status(http.StatusInternalServerError, "no")))
