@@ -138,10 +138,10 @@ func (p *Pool) ForConfig(ctx context.Context, ref Ref) (*Gateway, error) {
 }
 
 // LastGood returns the gateway that this process reached last through a
-// configuration, or if it has reached none the one it would try. It is for managed resources that are being deleted, and only
-// where IsUnusable says that there is no other way. There is none if the
-// configuration has since been pointed at another endpoint, and none for a
-// namespace that was not allowed to use it.
+// configuration, or if it has reached none the one it would try. It is for managed
+// resources that are being deleted, and only where IsUnusable says that there is no
+// other way. There is none if the configuration has since been pointed at another
+// endpoint, and none for a namespace that was not allowed to use it.
 func (p *Pool) LastGood(ctx context.Context, ref Ref, namespace string) (*Gateway, bool) {
 	p.mu.Lock()
 	e, ok := p.entries[ref]

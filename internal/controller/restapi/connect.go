@@ -39,6 +39,7 @@ type api interface {
 	CreateRestAPI(ctx context.Context, w gateway.RestAPIWrite) (*gateway.RestAPI, error)
 	UpdateRestAPI(ctx context.Context, handle string, w gateway.RestAPIWrite) (*gateway.RestAPI, error)
 	DeleteRestAPI(ctx context.Context, handle string) error
+	ListSubscriptionPlans(ctx context.Context) ([]gateway.SubscriptionPlan, error)
 	ListSubscriptions(ctx context.Context, f gateway.SubscriptionFilter) ([]gateway.Subscription, error)
 }
 

@@ -809,6 +809,23 @@ func TestOtherGateway(t *testing.T) {
 	ready(t, b.settle(mg))
 }
 
+// What a gateway lacks that was replaced under its address is not created there.
+//
+// contract: S36
+func TestReplacedGateway(t *testing.T) {
+	mg := managedBooks()
+	b := newBench(t, mg)
+	b.Gateway.AddPlan("Gold")
+	b.at.GatewayID = b.Gateway.GatewayID()
+	ready(t, b.settle(mg))
+	b.Gateway.SetGatewayID("another")
+	b.Gateway.DeleteAPI("books")
+	got, err := b.pass(mg)
+	refusedFor(t, got, err, v1alpha1.ReasonGatewayChanged)
+	b.at.Accepted = true
+	ready(t, b.settle(mg))
+}
+
 // contract: S17
 func TestNewerRecord(t *testing.T) {
 	mg := managedBooks()

@@ -120,6 +120,12 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.RestApi) (*finding, er
 		return nil, e.refuse(mg, v1alpha1.ReasonRefused, err.Error())
 	case gateway.IsAbsent(err):
 		f.got = nil
+		if f.baseline != nil && !meta.WasDeleted(mg) {
+			if err := e.at.Identify(ctx, e); err != nil {
+				return nil, err
+			}
+			s.sameGateway = e.at.Recorded(f.baseline.Endpoint, f.baseline.GatewayID)
+		}
 		if s.heldHere, err = e.recordedHere(ctx, mg, f.handle, false); err != nil {
 			return nil, err
 		}

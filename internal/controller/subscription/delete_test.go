@@ -228,6 +228,33 @@ func TestDeleteWhileAttemptIsOpen(t *testing.T) {
 	})
 }
 
+// What a gateway lacks that was replaced under its address is not created there,
+// before anything else of it was read either.
+//
+// contract: S36
+func TestReplacedGateway(t *testing.T) {
+	for gname, g := range generations() {
+		t.Run(gname, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s"))
+			w.addPlan("Gold")
+			held := w.settle("s").Status.AtProvider.ID
+			w.SetGatewayID("another")
+			w.deleteByHand(held)
+			for range 2 {
+				cr, err := w.pass("s")
+				refused(t, cr, err, v1alpha1.ReasonGatewayChanged)
+			}
+			if n := len(w.Subscriptions()); n != 0 {
+				t.Errorf("%d subscriptions, want none", n)
+			}
+			w.config(func(c *configv1alpha1.ClusterProviderConfig) {
+				meta.AddAnnotations(c, map[string]string{configv1alpha1.AnnotationAcceptGateway: w.Endpoint()})
+			})
+			inForce(t, w.settle("s"))
+		})
+	}
+}
+
 // move points the provider config at another gateway, which has an API of the
 // same name.
 func (w *world) move(g emulator.Generation, id string) *emulator.Server {

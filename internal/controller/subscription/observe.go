@@ -309,6 +309,9 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 // observeVanished decides whether a subscription that is gone is created again.
 func (e *external) observeVanished(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
 	conditions.Set(cr, tokenUnsure("the subscription is gone from the gateway"))
+	if err := e.at.Identify(ctx, e.gateway); err != nil {
+		return managed.ExternalObservation{}, err
+	}
 	if p := judgeAbsence(e.baseline, e.at); p != nil {
 		return managed.ExternalObservation{}, p
 	}

@@ -64,6 +64,25 @@ func Of(ctx context.Context, c client.Reader, gw *connection.Gateway) (Target, e
 	return t, nil
 }
 
+// Identify asks the gateway how it calls itself by now, which a gateway that lacks
+// something does not say: it may have been replaced under its address. One that has no
+// plans, or does not show them, does not tell either.
+func (t *Target) Identify(ctx context.Context, gw plans) error {
+	listed, err := gw.ListSubscriptionPlans(ctx)
+	if gateway.ReasonOf(err) == gateway.ReasonForbidden {
+		return nil
+	}
+	if err == nil && len(listed) > 0 && listed[0].GatewayID != "" {
+		t.GatewayID = listed[0].GatewayID
+	}
+	return err
+}
+
+// plans are what tells of a gateway how it calls itself.
+type plans interface {
+	ListSubscriptionPlans(ctx context.Context) ([]gateway.SubscriptionPlan, error)
+}
+
 // Recorded tells whether a record is about this gateway: it was made under the
 // same endpoint, and as far as both are known under the same ID.
 func (t Target) Recorded(endpoint, gatewayID string) bool {
