@@ -21,21 +21,33 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	configv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 )
 
-// Whatever users, thieves, strangers, faults and restarts do in whatever order: in
-// the end the gateway has what the specs ask for, once, and nothing of a stranger's
-// was touched.
+// Whatever the users of two tenants, thieves, strangers, faults and restarts do in
+// whatever order: in the end each of two gateways has what the specs ask of it, once;
+// nothing of anybody else's was touched, and no token got to where it does not belong.
+//
+// What the gateways have is what they would have had all been applied once and in
+// peace, but for this, which is lawful:
+//   - What was found again, adopted or imported keeps its ID.
+//   - What was late-initialised stays in the spec.
+//   - A legacy gateway changes neither plan nor token (LegacyGateway).
+//   - Of several who ask for one ID, whoever came first has it (Conflict).
+//   - What came of a create that a legacy gateway did not answer is named where it
+//     cannot be told from others (AmbiguousAttempt, LeftBehind).
 //
 // contract: S11, S12, S13, S15, S17, S22, S23, S30, S31, S32, S33, A2, A5, A10, A11
 // case: A6, B10, C7, C11, D1, D2, D6, E8, W3, W7, W8
@@ -73,19 +85,39 @@ func TestChaos(t *testing.T) {
 type chaos struct {
 	*world
 
-	legacy bool
+	// places are the world's own gateway and another one.
+	places []*place
 	// wanted are the Subscriptions that are declared.
 	wanted map[string]*declared
-	// strangers are subscriptions that were made by hand.
-	strangers []emulator.Subscription
 	// tokens that were ever given out.
-	tokens []string
+	tokens []issued
 	// generations of objects, so that each has a UID of its own.
 	uids int
+	// writes at the gateways.
+	writes int
+}
+
+// A place is a gateway, the configuration that leads there, and who made what it has.
+type place struct {
+	site
+
+	config xpv2.ProviderConfigReference
+	legacy bool
+	// strangers are subscriptions that were made by hand.
+	strangers []emulator.Subscription
+	// makers of subscriptions, by ID, unless they are gone.
+	makers map[string]types.UID
+}
+
+// An issued token may be in Secrets of one tenant, and at one gateway.
+type issued struct {
+	token, tenant string
+	at            *place
 }
 
 // A declared Subscription is one whose user wants it to be there.
 type declared struct {
+	at                  *place
 	app, api, plan, ref string
 	// status is empty if the spec does not say, which means ACTIVE.
 	status v1alpha1.SubscriptionStatusValue
@@ -99,18 +131,47 @@ type declared struct {
 }
 
 func newChaos(t *rapid.T, g emulator.Generation) *chaos {
-	c := &chaos{world: newWorld(t, g), legacy: g == emulator.Legacy, wanted: map[string]*declared{}}
-	c.addAPI("films")
-	for _, p := range []string{"Gold", "Silver"} {
-		c.addPlan(p)
+	c := &chaos{world: newWorld(t, g), wanted: map[string]*declared{}}
+	c.use(c.site, g, xpv2.ProviderConfigReference{Kind: configv1alpha1.ClusterProviderConfigKind, Name: "default"})
+
+	g = draw(t, "other generation", emulator.InPlace, emulator.Legacy)
+	other := newSite(t, g, draw(t, "other gateway ID", c.GatewayID(), "another-gateway"), c.clock.Now)
+	for _, tenant := range tenants {
+		c.add(&configv1alpha1.ProviderConfig{
+			ObjectMeta: metav1.ObjectMeta{Namespace: tenant, Name: "other", Generation: 1},
+			Spec: configv1alpha1.ProviderConfigSpec{
+				ConnectionSettings: configv1alpha1.ConnectionSettings{Endpoint: other.URL()},
+				Credentials:        configv1alpha1.Credentials{Source: configv1alpha1.CredentialsNone},
+			},
+		})
 	}
-	for i, api := range []string{"books", "films"} {
-		c.byHand(map[string]any{"apiId": api, "subscriptionToken": fmt.Sprint("strange-token-", i), "applicationId": "stranger"})
-		c.byHand(map[string]any{"apiId": api, "subscriptionToken": fmt.Sprint("nobodys-token-", i)})
-	}
-	c.strangers = c.Subscriptions()
-	c.ResetJournal()
+	c.use(other, g, xpv2.ProviderConfigReference{Kind: configv1alpha1.ProviderConfigKind, Name: "other"})
 	return c
+}
+
+// use a gateway, which strangers use as well.
+func (c *chaos) use(s site, g emulator.Generation, config xpv2.ProviderConfigReference) {
+	s.addAPI("films")
+	for _, p := range []string{"Gold", "Silver"} {
+		s.addPlan(p)
+	}
+	p := &place{site: s, config: config, legacy: g == emulator.Legacy, makers: map[string]types.UID{}}
+	for i, api := range []string{"books", "films"} {
+		for _, app := range []string{"stranger", ""} {
+			id := s.byHand(map[string]any{"apiId": api, "subscriptionToken": fmt.Sprintf("strange-token-%d-%s", i, app), "applicationId": app})
+			p.makers[id] = "a stranger"
+		}
+	}
+	p.strangers = s.Subscriptions()
+	c.places = append(c.places, p)
+}
+
+// somewhere is one of the places, the world's own being the busier one.
+func (c *chaos) somewhere(t *rapid.T) *place { return c.places[draw(t, "where", 0, 0, 1)] }
+
+// of a Subscription the place its configuration leads to.
+func (c *chaos) of(cr *v1alpha1.Subscription) *place {
+	return c.places[slices.IndexFunc(c.places, func(p *place) bool { return p.config == *cr.GetProviderConfigReference() })]
 }
 
 // someone is the name of a Subscription that is declared.
@@ -126,15 +187,16 @@ func (c *chaos) someone(t *rapid.T) string {
 	return rapid.SampledFrom(names).Draw(t, "who")
 }
 
-func (c *chaos) token(name string) string {
-	token := fmt.Sprintf("t0ken-%d-of-%s", len(c.tokens), name)
-	c.tokens = append(c.tokens, token)
+// token issues one.
+func (c *chaos) token(tenant string, at *place) string {
+	token := fmt.Sprintf("t0ken-%d-of-%s", len(c.tokens), tenant)
+	c.tokens = append(c.tokens, issued{token, tenant, at})
 	return token
 }
 
 // planID of a plan by its name.
-func (c *chaos) planID(name string) string {
-	for _, p := range c.Plans() {
+func (p *place) planID(name string) string {
+	for _, p := range p.Plans() {
 		if p.PlanName == name {
 			return p.ID
 		}
@@ -142,8 +204,10 @@ func (c *chaos) planID(name string) string {
 	return ""
 }
 
-func (c *chaos) spec(d *declared) change {
+// spec of a declared Subscription.
+func (d *declared) spec() change {
 	return func(cr *v1alpha1.Subscription) {
+		cr.SetProviderConfigReference(&d.at.config)
 		p := &cr.Spec.ForProvider
 		p.APIID = &d.api
 		p.ApplicationID, p.SubscriptionPlanID, p.ExternalRefID, p.Status = nil, nil, nil, nil
@@ -154,7 +218,7 @@ func (c *chaos) spec(d *declared) change {
 			p.ApplicationID = &d.app
 		}
 		if d.plan != "" {
-			id := c.planID(d.plan)
+			id := d.at.planID(d.plan)
 			p.SubscriptionPlanID = &id
 		}
 		if d.ref != "" {
@@ -164,49 +228,76 @@ func (c *chaos) spec(d *declared) change {
 }
 
 var (
+	tenants   = []string{team, "team-b"}
+	customers = ofEach("s1", "s2", "s3")
 	// thieves are younger than whom they rob, and have no status but their own.
-	thieves   = []string{"t1", "t2"}
-	everybody = append([]string{"s1", "s2", "s3", "s4"}, thieves...)
+	thieves   = ofEach("t")
+	everybody = slices.Concat(customers, thieves)
 
 	chaosPlans  = []string{"", "Gold", "Silver"}
 	chaosStatus = []v1alpha1.SubscriptionStatusValue{v1alpha1.SubscriptionActive, v1alpha1.SubscriptionInactive, v1alpha1.SubscriptionRevoked}
 )
 
+// ofEach tenant the objects of the given names.
+func ofEach(names ...string) []string {
+	var all []string
+	for _, tenant := range tenants {
+		for _, n := range names {
+			all = append(all, tenant+"/"+n)
+		}
+	}
+	return all
+}
+
 func (c *chaos) declare(t *rapid.T) {
-	name := rapid.SampledFrom([]string{"s1", "s2", "s3", "s4"}).Draw(t, "name")
+	name := rapid.SampledFrom(customers).Draw(t, "name")
 	if c.stored(name) != nil {
 		t.Skip("it is there")
 	}
+	own := clientKey(name).Name
 	d := &declared{
-		app:    rapid.SampledFrom([]string{"app-a", "app-b", "app-of-" + name}).Draw(t, "application"),
+		at:     c.somewhere(t),
+		app:    rapid.SampledFrom([]string{"app-a", "app-b", "app-of-" + own}).Draw(t, "application"),
 		api:    rapid.SampledFrom([]string{"books", "films"}).Draw(t, "api"),
 		plan:   rapid.SampledFrom(chaosPlans).Draw(t, "plan"),
-		ref:    rapid.SampledFrom([]string{"", "ref-" + name, "shared"}).Draw(t, "ref"),
+		ref:    rapid.SampledFrom([]string{"", "ref-" + own, "shared"}).Draw(t, "ref"),
 		status: rapid.SampledFrom(append(chaosStatus, "")).Draw(t, "status"),
 
 		generated: rapid.IntRange(0, 3).Draw(t, "generated") == 0,
 	}
-	c.uids++
 	source := func(cr *v1alpha1.Subscription) {
 		// A Secret of its own for each object, since nothing collects garbage here.
 		generated(cr)
 		cr.Spec.WriteConnectionSecretToReference.Name = connectionOf(cr)
 	}
 	if !d.generated {
-		d.token = c.token(name)
-		secret := tokenSecret("token-of-"+name, d.token)
-		if c.secretThere(secret.Name) {
-			c.setToken(secret.Name, d.token)
-		} else {
-			c.add(secret)
-		}
-		source = tokenIn(secret.Name)
+		d.token = c.giveToken(name, d.at)
+		source = tokenIn(clientKey(tokenSecretOf(name)).Name)
 	}
-	c.add(subscription(name, c.spec(d), func(cr *v1alpha1.Subscription) {
-		cr.UID = types.UID(fmt.Sprintf("uid-%s-%d", name, c.uids))
-		source(cr)
-	}))
+	c.add(subscription(name, d.spec(), c.newUID, source))
 	c.wanted[name] = d
+}
+
+// newUID makes an object another one than those that had its name before.
+func (c *chaos) newUID(cr *v1alpha1.Subscription) {
+	c.uids++
+	cr.UID = types.UID(fmt.Sprintf("uid-%s-of-%s-%d", cr.GetName(), cr.GetNamespace(), c.uids))
+}
+
+// tokenSecretOf names the Secret that a Subscription's token is in.
+func tokenSecretOf(name string) string {
+	key := clientKey(name)
+	return key.Namespace + "/token-of-" + key.Name
+}
+
+// giveToken puts a new token into the Secret of a Subscription.
+func (c *chaos) giveToken(name string, at *place) string {
+	token, secret := c.token(clientKey(name).Namespace, at), tokenSecretOf(name)
+	if c.secret(secret) == nil {
+		c.add(tokenSecret(secret, token))
+	}
+	c.setToken(secret, token)
+	return token
 }
 
 // connectionOf names the connection Secret of a Subscription.
@@ -215,14 +306,18 @@ func connectionOf(cr *v1alpha1.Subscription) string { return "connection-of-" + 
 // tokenOf is the token that a Subscription asks for.
 func (c *chaos) tokenOf(name string, d *declared) string {
 	if d.generated {
-		return string(c.secret(connectionOf(c.stored(name))).Data[keyToken])
+		return c.generatedFor(c.stored(name))
 	}
 	return d.token
 }
 
-func (c *chaos) secretThere(name string) bool {
-	s := &corev1.Secret{}
-	return c.kube.Get(c.t.Context(), clientKey(name), s) == nil
+// generatedFor is the token in the connection Secret of a Subscription, if any.
+func (c *chaos) generatedFor(cr *v1alpha1.Subscription) string {
+	s := c.secret(cr.GetNamespace() + "/" + connectionOf(cr))
+	if s == nil {
+		return ""
+	}
+	return string(s.Data[keyToken])
 }
 
 func (c *chaos) edit(t *rapid.T) {
@@ -236,7 +331,7 @@ func (c *chaos) edit(t *rapid.T) {
 		d.api = rapid.SampledFrom([]string{"books", "films"}).Draw(t, "api")
 		d.app = rapid.SampledFrom([]string{"app-a", "app-b"}).Draw(t, "application")
 	}
-	c.world.edit(name, c.spec(d))
+	c.world.edit(name, d.spec())
 }
 
 func (c *chaos) rotate(t *rapid.T) {
@@ -246,8 +341,7 @@ func (c *chaos) rotate(t *rapid.T) {
 		c.world.edit(name, annotated(v1alpha1.AnnotationRotateToken, fmt.Sprint(c.uids)))
 		return
 	}
-	c.wanted[name].token = c.token(name)
-	c.setToken("token-of-"+name, c.wanted[name].token)
+	c.wanted[name].token = c.giveToken(name, c.wanted[name].at)
 }
 
 func (c *chaos) delete(t *rapid.T) {
@@ -278,26 +372,24 @@ func (c *chaos) strip(t *rapid.T) {
 	}
 }
 
-// forge an object that says of itself all that another says, or delete one.
+// forge an object that says of itself all that another says, or that it did so at
+// another gateway, or delete one.
 func (c *chaos) forge(t *rapid.T) {
 	name := rapid.SampledFrom(thieves).Draw(t, "thief")
 	if c.stored(name) != nil {
 		c.remove(name)
 		return
 	}
-	victim := c.stored(c.someone(t))
-	secret := tokenSecret("token-of-"+name, c.token(name))
-	if !c.secretThere(secret.Name) {
-		c.add(secret)
-	} else {
-		c.setToken(secret.Name, c.tokens[len(c.tokens)-1])
+	who := c.someone(t)
+	victim, d := c.stored(who), *c.wanted[who]
+	told, from, to := victim.GetAnnotations(), d.at.Endpoint(), c.somewhere(t).Endpoint()
+	for k, v := range told {
+		told[k] = strings.ReplaceAll(v, from, to)
 	}
-	c.uids++
-	c.add(subscription(name, tokenIn(secret.Name), func(cr *v1alpha1.Subscription) {
-		cr.UID, cr.Annotations = types.UID(fmt.Sprintf("uid-%s-%d", name, c.uids)), victim.Annotations
-		cr.Spec.ForProvider = victim.Spec.ForProvider
-		cr.Spec.ForProvider.SubscriptionTokenSecretRef = &v1alpha1.TokenSecretReference{Name: secret.Name}
-		status(rapid.SampledFrom(chaosStatus).Draw(t, "status"))(cr)
+	d.at, d.status = c.somewhere(t), rapid.SampledFrom(chaosStatus).Draw(t, "status")
+	c.giveToken(name, d.at)
+	c.add(subscription(name, d.spec(), c.newUID, tokenIn(clientKey(tokenSecretOf(name)).Name), func(cr *v1alpha1.Subscription) {
+		cr.Annotations = told
 	}))
 }
 
@@ -315,7 +407,7 @@ func (c *chaos) fault(t *rapid.T) {
 		f = f.After()
 	}
 	method := rapid.SampledFrom([]string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete}).Draw(t, "method")
-	c.Inject(emulator.FailOnce(emulator.Match{Method: method}, f))
+	c.somewhere(t).Inject(emulator.FailOnce(emulator.Match{Method: method}, f))
 }
 
 // unwritable has the API server refuse some of the next writes.
@@ -334,60 +426,126 @@ func (c *chaos) unwritable(t *rapid.T) {
 	})
 }
 
-// managed are the subscriptions at the gateway that no stranger made.
-func (c *chaos) managed() []emulator.Subscription {
-	return slices.DeleteFunc(c.Subscriptions(), func(s emulator.Subscription) bool {
-		return slices.ContainsFunc(c.strangers, func(o emulator.Subscription) bool { return o.ID == s.ID })
+// managed are the subscriptions at a gateway that no stranger made.
+func (p *place) managed() []emulator.Subscription {
+	return slices.DeleteFunc(p.Subscriptions(), func(s emulator.Subscription) bool {
+		return slices.ContainsFunc(p.strangers, func(o emulator.Subscription) bool { return o.ID == s.ID })
 	})
 }
 
-func (c *chaos) something(t *rapid.T) emulator.Subscription {
-	all := c.managed()
+func (c *chaos) something(t *rapid.T) (*place, emulator.Subscription) {
+	p := c.somewhere(t)
+	all := p.managed()
 	if len(all) == 0 {
 		t.Skip("nothing is there")
 	}
-	return all[rapid.IntRange(0, len(all)-1).Draw(t, "which")]
+	return p, all[rapid.IntRange(0, len(all)-1).Draw(t, "which")]
 }
 
 func (c *chaos) writeThere(t *rapid.T) {
-	s := c.something(t)
-	if !c.legacy && c.seen(s) && rapid.Bool().Draw(t, "token") {
-		token := c.token("stranger")
-		c.SetSubscriptionToken(s.ID, token)
+	p, s := c.something(t)
+	if !p.legacy && c.seen(p, s) && rapid.Bool().Draw(t, "token") {
+		p.SetSubscriptionToken(s.ID, c.token("strangers", p))
 		return
 	}
-	c.SetSubscriptionStatus(s.ID, string(rapid.SampledFrom(chaosStatus).Draw(t, "status")))
+	p.SetSubscriptionStatus(s.ID, string(rapid.SampledFrom(chaosStatus).Draw(t, "status")))
 }
 
 // seen tells whether a subscription was read since it was last written. What
 // somebody else writes before that cannot be told from what we wrote ourselves.
-func (c *chaos) seen(s emulator.Subscription) bool {
+func (c *chaos) seen(p *place, s emulator.Subscription) bool {
 	l := &v1alpha1.SubscriptionList{}
 	if err := c.kube.List(c.t.Context(), l); err != nil {
 		c.t.Fatal(err)
 	}
 	return slices.ContainsFunc(l.Items, func(cr v1alpha1.Subscription) bool {
-		return cr.Status.AtProvider.ID == s.ID && sameStamp(stampOf(&cr), s.UpdatedAt)
+		at := cr.Status.AtProvider
+		return at.Endpoint == p.Endpoint() && at.ID == s.ID && sameStamp(stampOf(&cr), s.UpdatedAt)
 	})
 }
 
-func (c *chaos) deleteThere(t *rapid.T) { c.DeleteSubscription(c.something(t).ID) }
+func (c *chaos) deleteThere(t *rapid.T) {
+	p, s := c.something(t)
+	p.DeleteSubscription(s.ID)
+}
 
-// loseAPI deletes an API at the gateway, with all that subscribes to it, and
-// creates it again.
+// loseAPI deletes an API at a gateway, with all that subscribes to it, and creates
+// it again.
 func (c *chaos) loseAPI(t *rapid.T) {
-	api := rapid.SampledFrom([]string{"books", "films"}).Draw(t, "api")
-	c.DeleteAPI(api)
-	c.addAPI(api)
-	c.strangers = slices.DeleteFunc(c.strangers, func(s emulator.Subscription) bool {
-		_, there := c.Subscription(s.ID)
+	p, api := c.somewhere(t), rapid.SampledFrom([]string{"books", "films"}).Draw(t, "api")
+	p.DeleteAPI(api)
+	p.addAPI(api)
+	p.strangers = slices.DeleteFunc(p.strangers, func(s emulator.Subscription) bool {
+		_, there := p.Subscription(s.ID)
 		return !there
 	})
 }
 
+// pass over a Subscription. It may write what it made, and what nobody did who is
+// still there.
+func (c *chaos) pass(name string) (*v1alpha1.Subscription, error) {
+	before := c.stored(name)
+	for _, p := range c.places {
+		p.forgetGone()
+	}
+	after, err := c.world.pass(name)
+	for _, p := range c.places {
+		c.writes += p.attribute(before.GetUID())
+		if after == nil {
+			p.forgetMaker(before.GetUID())
+		}
+	}
+	if token := c.generatedFor(before); token != "" {
+		c.noteToken(issued{token, before.GetNamespace(), c.of(before)})
+	}
+	c.checkPlaces()
+	return after, err
+}
+
+// attribute to a Subscription what was written since the last pass, and return how
+// many writes there were.
+func (p *place) attribute(to types.UID) int {
+	writes := p.Requests(emulator.Match{Writes: true})
+	p.ResetJournal()
+	for _, w := range writes {
+		switch maker, known := p.makers[w.ID]; {
+		case maker == "" && known:
+			p.makers[w.ID] = to
+		case known && maker != to:
+			p.t.Errorf("%s wrote %s, which %s made", to, w.ID, maker)
+		}
+	}
+	for _, s := range p.Subscriptions() {
+		if _, known := p.makers[s.ID]; !known {
+			p.makers[s.ID] = to
+		}
+	}
+	return len(writes)
+}
+
+// forgetGone forgets who made what is gone.
+func (p *place) forgetGone() {
+	for id := range p.makers {
+		if _, there := p.Subscription(id); !there {
+			delete(p.makers, id)
+		}
+	}
+}
+
+// forgetMaker lets others have what an object made that is gone.
+func (p *place) forgetMaker(uid types.UID) {
+	for id, maker := range p.makers {
+		if maker == uid {
+			p.makers[id] = ""
+		}
+	}
+}
+
 // calm lets no more happen, and the provider do its work.
 func (c *chaos) calm() {
-	c.ClearFaults()
+	for _, p := range c.places {
+		p.ClearFaults()
+	}
 	c.allowWrites()
 	c.settleAll()
 	for _, name := range thieves {
@@ -402,7 +560,7 @@ func (c *chaos) calm() {
 		if b := baselineOf(c.t, cr); d.late && b != nil && cr.GetCondition(v1alpha1.TypeApplied).Reason == v1alpha1.ReasonImmutableField {
 			// The edit came too late; the user sets it back, as the message says.
 			d.api, d.app, edited = b.Fields[fieldAPIID], b.Fields[fieldApplicationID], true
-			c.world.edit(name, c.spec(d))
+			c.world.edit(name, d.spec())
 		}
 	}
 	if edited {
@@ -412,18 +570,18 @@ func (c *chaos) calm() {
 
 func (c *chaos) settleAll() {
 	for range 12 {
-		before, quiet := c.Writes(), true
+		before, quiet := c.writes, true
 		for _, name := range everybody {
-			if c.stored(name) == nil {
-				continue
-			}
 			for range 3 {
+				if c.stored(name) == nil {
+					break
+				}
 				if _, err := c.pass(name); err != nil {
 					quiet = false
 				}
 			}
 		}
-		if quiet && c.Writes() == before {
+		if quiet && c.writes == before {
 			return
 		}
 		// Longer than anything is waited for.
@@ -431,12 +589,17 @@ func (c *chaos) settleAll() {
 	}
 }
 
+// A spot is where a subscription is.
+type spot struct {
+	at *place
+	id string
+}
+
 // check that all is as it should be.
 func (c *chaos) check() {
 	t := c.t
-	var ambiguous bool
-	var losers []string
-	held := map[string]string{}
+	named := c.events.messages("LeftBehind")
+	lost, held := map[spot]string{}, map[spot]string{}
 	for _, name := range everybody {
 		cr, d := c.stored(name), c.wanted[name]
 		switch {
@@ -447,55 +610,68 @@ func (c *chaos) check() {
 			continue
 		}
 		applied, ready := cr.GetCondition(v1alpha1.TypeApplied), cr.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue
-		switch b := baselineOf(t, cr); {
+		b := baselineOf(t, cr)
+		var is spot
+		if b != nil {
+			is = spot{d.at, b.ID}
+		}
+		switch {
 		case ready && b == nil:
 			t.Errorf("%s is ready and holds nothing", name)
-		case !ready && applied.Reason == v1alpha1.ReasonConflict && d.ref == "shared" && cr.Status.AtProvider.ID == "":
+		case !ready && applied.Reason == v1alpha1.ReasonConflict && d.ref != "" && cr.Status.AtProvider.ID == "":
 			// One of several who ask for it has it, and it is not this one.
-			losers = append(losers, name)
-		case b != nil && held[b.ID] != "":
-			t.Errorf("%s and %s both hold %s", name, held[b.ID], b.ID)
+			lost[spot{d.at, d.ref}] = name
+		case b != nil && held[is] != "":
+			t.Errorf("%s and %s both hold %s", name, held[is], b.ID)
+		case b != nil && b.Endpoint != d.at.Endpoint():
+			t.Errorf("%s holds %s at %s", name, b.ID, b.Endpoint)
 		case b != nil:
-			held[b.ID] = name
+			held[is] = name
 			c.checkHeld(name, d, b.ID, ready, applied)
-		case applied.Reason == v1alpha1.ReasonAmbiguousAttempt && c.legacy:
-			ambiguous = true
+		case applied.Reason == v1alpha1.ReasonAmbiguousAttempt && d.at.legacy:
+			named = append(named, applied.Message)
 		default:
 			t.Errorf("%s holds nothing: %s %s", name, applied.Reason, applied.Message)
 		}
 	}
-	if len(losers) > 0 && held["shared"] == "" {
-		t.Errorf("%v lost what nobody has: %v", losers, held)
-	}
-	for _, s := range c.managed() {
-		if held[s.ID] == "" && !ambiguous && c.events.count("LeftBehind") == 0 {
-			t.Errorf("nobody holds %s: %+v", s.ID, s)
+	for is, name := range lost {
+		if held[is] == "" {
+			t.Errorf("%s lost what nobody has: %s", name, is.id)
 		}
 	}
-	if c.events.count("LeftBehind") > 0 && !c.legacy {
-		t.Error("something was left behind")
+	for _, p := range c.places {
+		for _, s := range p.managed() {
+			told := p.legacy && slices.ContainsFunc(named, func(m string) bool { return strings.Contains(m, s.ID) })
+			if held[spot{p, s.ID}] == "" && !told {
+				t.Errorf("nobody holds %s: %+v", s.ID, s)
+			}
+		}
+		p.checkStrangers()
 	}
-	c.checkStrangers()
 	c.checkIdle()
-	c.silent(c.tokens...)
+	c.checkTokens()
 }
 
 // checkHeld checks that a subscription is what is asked for.
 func (c *chaos) checkHeld(name string, d *declared, id string, ready bool, applied xpv2.Condition) {
-	s, ok := c.Subscription(id)
+	s, ok := d.at.Subscription(id)
 	if !ok {
 		c.t.Errorf("%s holds %s, which is not there: %s %s", name, id, applied.Reason, applied.Message)
 		return
 	}
-	if s.APIHandle != d.api || s.ApplicationID != d.app || s.Status != cmp.Or(string(d.status), "ACTIVE") {
+	if s.APIHandle != d.api || s.ApplicationID != d.app || s.Status != cmp.Or(string(d.status), "ACTIVE") || s.BillingCustomerID+s.BillingSubscriptionID != "" {
 		c.t.Errorf("%s wants %+v and has %+v", name, d, s)
 	}
-	inForce := s.SubscriptionPlanID == c.planID(d.plan) && c.HoldsToken(id, c.tokenOf(name, d))
-	legacy := c.legacy && applied.Reason == v1alpha1.ReasonLegacyGateway
+	if !d.at.legacy && d.ref != "" && s.ID != d.ref {
+		c.t.Errorf("%s asks for %s and has %s", name, d.ref, s.ID)
+	}
+	plan := s.SubscriptionPlanID == d.at.planID(d.plan)
+	inForce := plan && d.at.HoldsToken(id, c.tokenOf(name, d))
+	legacy := d.at.legacy && applied.Reason == v1alpha1.ReasonLegacyGateway
 	switch sure := c.stored(name).GetCondition(v1alpha1.TypeTokenInForce).Status == corev1.ConditionTrue; {
 	case inForce && !ready && !legacy:
 		c.t.Errorf("%s is as asked for, and not ready: %s %s", name, applied.Reason, applied.Message)
-	case !inForce && ready && (sure || !c.legacy || s.SubscriptionPlanID != c.planID(d.plan)):
+	case !inForce && ready && (sure || !d.at.legacy || !plan):
 		c.t.Errorf("%s is ready, and not as asked for: wants %+v, has %+v", name, d, s)
 	case !inForce && !ready && !legacy:
 		c.t.Errorf("%s wants %+v and has %+v: %s %s", name, d, s, applied.Reason, applied.Message)
@@ -503,27 +679,61 @@ func (c *chaos) checkHeld(name string, d *declared, id string, ready bool, appli
 }
 
 // checkStrangers checks that what strangers made is as they made it.
-func (c *chaos) checkStrangers() {
-	for i, was := range c.strangers {
-		is, ok := c.Subscription(was.ID)
-		if !ok || is != was {
-			c.t.Errorf("a stranger's subscription was %+v and is %+v (%d)", was, is, i)
-		}
-		if n := c.Count(emulator.Match{Writes: true, ID: was.ID}); n > 0 {
-			c.t.Errorf("%d writes to a stranger's subscription", n)
+func (p *place) checkStrangers() {
+	for i, was := range p.strangers {
+		if is, ok := p.Subscription(was.ID); !ok || is != was {
+			p.t.Errorf("a stranger's subscription was %+v and is %+v (%d)", was, is, i)
 		}
 	}
 }
 
 // checkIdle checks that nothing is written any more.
 func (c *chaos) checkIdle() {
-	writes := c.Writes()
+	before := c.writes
 	for name := range c.wanted {
 		if cr := c.stored(name); cr.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue {
 			_, _ = c.pass(name)
 		}
 	}
-	if n := c.Writes() - writes; n > 0 {
-		c.t.Errorf("%d writes at the gateway although nothing happens", n)
+	if n := c.writes - before; n > 0 {
+		c.t.Errorf("%d writes at the gateways although nothing happens", n)
 	}
+}
+
+// noteToken notes one that the provider issued.
+func (c *chaos) noteToken(i issued) {
+	if !slices.Contains(c.tokens, i) {
+		c.tokens = append(c.tokens, i)
+	}
+}
+
+// checkPlaces checks that no token is at a gateway that its Subscription is not about.
+func (c *chaos) checkPlaces() {
+	for _, i := range c.tokens {
+		for _, p := range c.places {
+			if p != i.at && slices.ContainsFunc(p.Subscriptions(), func(s emulator.Subscription) bool { return p.HoldsToken(s.ID, i.token) }) {
+				c.t.Errorf("a token of %s at %s is also at %s", i.tenant, i.at.config.Name, p.config.Name)
+			}
+		}
+	}
+}
+
+// checkTokens checks that no token shows, and none is in another tenant's Secret.
+func (c *chaos) checkTokens() {
+	l := &corev1.SecretList{}
+	if err := c.kube.List(c.t.Context(), l); err != nil {
+		c.t.Fatal(err)
+	}
+	var all []string
+	for _, i := range c.tokens {
+		all = append(all, i.token)
+		for _, s := range l.Items {
+			for k, v := range s.Data {
+				if s.GetNamespace() != i.tenant && strings.Contains(string(v), i.token) {
+					c.t.Errorf("a token of %s is in Secret %s/%s under %s", i.tenant, s.GetNamespace(), s.GetName(), k)
+				}
+			}
+		}
+	}
+	c.silent(all...)
 }

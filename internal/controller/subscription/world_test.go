@@ -73,13 +73,18 @@ type tester interface {
 	Fatalf(format string, args ...any)
 }
 
-// A world is an emulated gateway with one API named books, an API server in
-// memory, and the provider between them: the runtime's own reconciler runs every
-// pass over a Subscription.
-type world struct {
+// A site is an emulated gateway with one API named books.
+type site struct {
 	*emulator.Server
 
-	t      tester
+	t tester
+}
+
+// A world is a site, an API server in memory, and the provider between them: the
+// runtime's own reconciler runs every pass over a Subscription.
+type world struct {
+	site
+
 	kube   client.Client
 	clock  *testclock.FakePassiveClock
 	events *events
@@ -106,21 +111,28 @@ func generations() map[string]emulator.Generation {
 	return map[string]emulator.Generation{"InPlace": emulator.InPlace, "Legacy": emulator.Legacy}
 }
 
-func newWorld(t tester, g emulator.Generation, objects ...client.Object) *world {
+// newSite starts a gateway, which names itself by the given ID if there is one.
+func newSite(t tester, g emulator.Generation, id string, now func() time.Time) site {
 	t.Helper()
-	clock := testclock.NewFakePassiveClock(time.Now())
 	// At the gateway no two moments are the same, in the milliseconds that change
 	// stamps are compared in.
 	var moments atomic.Int64
-	gw, err := emulator.Start(t.Context(), emulator.Options{Generation: g, Now: func() time.Time {
-		return clock.Now().Add(time.Duration(moments.Add(1)) * time.Millisecond)
+	gw, err := emulator.Start(t.Context(), emulator.Options{Generation: g, GatewayID: id, Now: func() time.Time {
+		return now().Add(time.Duration(moments.Add(1)) * time.Millisecond)
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(gw.Close)
-	w := &world{Server: gw, t: t, clock: clock, events: &events{}, shown: map[string]*v1alpha1.Subscription{}}
-	w.addAPI("books")
+	s := site{Server: gw, t: t}
+	s.addAPI("books")
+	return s
+}
+
+func newWorld(t tester, g emulator.Generation, objects ...client.Object) *world {
+	t.Helper()
+	clock := testclock.NewFakePassiveClock(time.Now())
+	w := &world{site: newSite(t, g, "", clock.Now), clock: clock, events: &events{}, shown: map[string]*v1alpha1.Subscription{}}
 
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, configv1alpha1.AddToScheme, corev1.AddToScheme} {
@@ -139,7 +151,7 @@ func newWorld(t tester, g emulator.Generation, objects ...client.Object) *world 
 	w.add(&configv1alpha1.ClusterProviderConfig{
 		ObjectMeta: metav1.ObjectMeta{Name: "default", Generation: 1},
 		Spec: configv1alpha1.ClusterProviderConfigSpec{
-			ConnectionSettings: configv1alpha1.ConnectionSettings{Endpoint: gw.URL()},
+			ConnectionSettings: configv1alpha1.ConnectionSettings{Endpoint: w.URL()},
 			Credentials:        configv1alpha1.ClusterCredentials{Source: configv1alpha1.CredentialsNone},
 		},
 	})
@@ -269,56 +281,56 @@ func (w *world) add(objects ...client.Object) {
 	}
 }
 
-func (w *world) addAPI(handle string, plans ...string) emulator.API {
-	w.t.Helper()
-	a, ok := w.AddAPI(handle, plans...)
+func (s site) addAPI(handle string, plans ...string) emulator.API {
+	s.t.Helper()
+	a, ok := s.AddAPI(handle, plans...)
 	if !ok {
-		w.t.Fatalf("cannot add API %s", handle)
+		s.t.Fatalf("cannot add API %s", handle)
 	}
 	return a
 }
 
-func (w *world) addPlan(name string) emulator.Plan {
-	w.t.Helper()
-	p, ok := w.AddPlan(name)
+func (s site) addPlan(name string) emulator.Plan {
+	s.t.Helper()
+	p, ok := s.AddPlan(name)
 	if !ok {
-		w.t.Fatalf("cannot add plan %s", name)
+		s.t.Fatalf("cannot add plan %s", name)
 	}
 	return p
 }
 
 // byHand creates a subscription at the gateway as somebody else.
-func (w *world) byHand(fields map[string]any) string {
-	w.t.Helper()
-	status, out := w.Do(http.MethodPost, "/subscriptions", fields)
+func (s site) byHand(fields map[string]any) string {
+	s.t.Helper()
+	status, out := s.Do(http.MethodPost, "/subscriptions", fields)
 	id, _ := out["id"].(string)
 	if status != http.StatusCreated {
-		w.t.Fatalf("cannot create a subscription by hand: %d %v", status, out)
+		s.t.Fatalf("cannot create a subscription by hand: %d %v", status, out)
 	}
 	return id
 }
 
 // changeByHand changes a subscription at the gateway as somebody else.
-func (w *world) changeByHand(id string, fields map[string]any) {
-	w.t.Helper()
-	if status, out := w.Do(http.MethodPut, "/subscriptions/"+id, fields); status != http.StatusOK {
-		w.t.Fatalf("cannot change a subscription by hand: %d %v", status, out)
+func (s site) changeByHand(id string, fields map[string]any) {
+	s.t.Helper()
+	if status, out := s.Do(http.MethodPut, "/subscriptions/"+id, fields); status != http.StatusOK {
+		s.t.Fatalf("cannot change a subscription by hand: %d %v", status, out)
 	}
 }
 
-func (w *world) deleteByHand(id string) {
-	w.t.Helper()
-	if status, out := w.Do(http.MethodDelete, "/subscriptions/"+id, nil); status != http.StatusNoContent {
-		w.t.Fatalf("cannot delete a subscription by hand: %d %v", status, out)
+func (s site) deleteByHand(id string) {
+	s.t.Helper()
+	if status, out := s.Do(http.MethodDelete, "/subscriptions/"+id, nil); status != http.StatusNoContent {
+		s.t.Fatalf("cannot delete a subscription by hand: %d %v", status, out)
 	}
 }
 
 // only is the one subscription at the gateway.
-func (w *world) only() emulator.Subscription {
-	w.t.Helper()
-	all := w.Subscriptions()
+func (s site) only() emulator.Subscription {
+	s.t.Helper()
+	all := s.Subscriptions()
 	if len(all) != 1 {
-		w.t.Fatalf("%d subscriptions at the gateway, want 1: %+v", len(all), all)
+		s.t.Fatalf("%d subscriptions at the gateway, want 1: %+v", len(all), all)
 	}
 	return all[0]
 }
@@ -353,7 +365,8 @@ func (w *world) declareReal(g emulator.Generation) {
 
 // tokenSecret holds a token under the default key.
 func tokenSecret(name, token string) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: name}, Data: map[string][]byte{"token": []byte(token)}}
+	key := clientKey(name)
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Data: map[string][]byte{"token": []byte(token)}}
 }
 
 // setToken changes a Secret.
@@ -378,7 +391,7 @@ func (w *world) editSecret(name string, change func(*corev1.Secret)) {
 func (w *world) secret(name string) *corev1.Secret {
 	w.t.Helper()
 	s := &corev1.Secret{}
-	err := w.kube.Get(w.t.Context(), types.NamespacedName{Namespace: team, Name: name}, s)
+	err := w.kube.Get(w.t.Context(), clientKey(name), s)
 	if kerrors.IsNotFound(err) {
 		return nil
 	}
@@ -398,8 +411,9 @@ func (w *world) deleteSecret(name string) {
 // subscription is a managed resource that subscribes to books with the token in
 // Secret tok.
 func subscription(name string, change ...func(*v1alpha1.Subscription)) *v1alpha1.Subscription {
+	key := clientKey(name)
 	cr := &v1alpha1.Subscription{
-		ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: name, UID: types.UID("uid-" + name), Generation: 1},
+		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: types.UID("uid-" + name), Generation: 1},
 		Spec: v1alpha1.SubscriptionSpec{
 			ManagedResourceSpec: xpv2.ManagedResourceSpec{
 				ManagementPolicies:      xpv2.ManagementPolicies{xpv2.ManagementActionAll},
@@ -478,7 +492,7 @@ func annotated(key, value string) change {
 func (w *world) stored(name string) *v1alpha1.Subscription {
 	w.t.Helper()
 	cr := &v1alpha1.Subscription{}
-	err := w.kube.Get(w.t.Context(), types.NamespacedName{Namespace: team, Name: name}, cr)
+	err := w.kube.Get(w.t.Context(), clientKey(name), cr)
 	if kerrors.IsNotFound(err) {
 		return nil
 	}
@@ -544,7 +558,7 @@ func (w *world) pass(name string) (*v1alpha1.Subscription, error) {
 		managed.WithRecorder(w.events),
 		managed.WithTimeout(time.Minute),
 	)
-	if _, err := r.Reconcile(w.t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: team, Name: name}}); err != nil {
+	if _, err := r.Reconcile(w.t.Context(), reconcile.Request{NamespacedName: clientKey(name)}); err != nil {
 		w.failures = append(w.failures, err.Error())
 	}
 	if c.err != nil {
@@ -719,21 +733,24 @@ func (e *events) Event(_ runtime.Object, ev event.Event) {
 func (e *events) WithAnnotations(...string) event.Recorder { return e }
 
 // count the events with a reason.
-func (e *events) count(reason event.Reason) int {
+func (e *events) count(reason event.Reason) int { return len(e.messages(reason)) }
+
+// messages of the events with a reason.
+func (e *events) messages(reason event.Reason) []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	n := 0
+	var m []string
 	for _, ev := range e.all {
 		if ev.Reason == reason {
-			n++
+			m = append(m, ev.Message)
 		}
 	}
-	return n
+	return m
 }
 
 // count requests at the gateway.
-func (w *world) count(method string) int {
-	return w.Count(emulator.Match{Method: method, Kind: emulator.Subscriptions})
+func (s site) count(method string) int {
+	return s.Count(emulator.Match{Method: method, Kind: emulator.Subscriptions})
 }
 
 // silent fails the test if anything the provider wrote or said holds one of the
@@ -834,4 +851,10 @@ func attemptOf(t tester, cr *v1alpha1.Subscription) *record.Attempt {
 	return a
 }
 
-func clientKey(name string) client.ObjectKey { return client.ObjectKey{Namespace: team, Name: name} }
+// clientKey of an object: namespace/name, or the name alone if it is the team's.
+func clientKey(name string) client.ObjectKey {
+	if namespace, name, ok := strings.Cut(name, "/"); ok {
+		return client.ObjectKey{Namespace: namespace, Name: name}
+	}
+	return client.ObjectKey{Namespace: team, Name: name}
+}
