@@ -49,7 +49,7 @@ import (
 //   - What came of a create that a legacy gateway did not answer is named where it
 //     cannot be told from others (AmbiguousAttempt, LeftBehind).
 //
-// contract: S11, S12, S13, S15, S17, S22, S23, S30, S31, S32, S33, A2, A5, A10, A11
+// contract: S11, S12, S13, S15, S17, S22, S23, S30, S31, S32, S33, S36, A2, A5, A10, A11
 // case: A6, B10, C7, C11, D1, D2, D6, E8, W3, W7, W8
 func TestChaos(t *testing.T) {
 	for name, g := range generations() {
@@ -73,6 +73,7 @@ func TestChaos(t *testing.T) {
 					"lose status":  c.loseStatusOf,
 					"strip":        c.strip,
 					"forge":        c.forge,
+					"lead astray":  c.leadAstray,
 				})
 				c.calm()
 				c.check()
@@ -87,6 +88,8 @@ type chaos struct {
 
 	// places are the world's own gateway and another one.
 	places []*place
+	// astray is true while the configuration of the one leads to the other.
+	astray bool
 	// wanted are the Subscriptions that are declared.
 	wanted map[string]*declared
 	// tokens that were ever given out.
@@ -169,6 +172,16 @@ func (c *chaos) use(s site, g emulator.Generation, config xpv2.ProviderConfigRef
 // somewhere is one of the places, the world's own being the busier one.
 func (c *chaos) somewhere(t *rapid.T) *place { return c.places[draw(t, "where", 0, 0, 1)] }
 
+// withinReach is what a new Subscription gets to. Astray it would be created where
+// nobody wants it.
+func (c *chaos) withinReach(t *rapid.T) *place {
+	p := c.somewhere(t)
+	if c.astray && p == c.places[0] {
+		t.Skip("its configuration leads elsewhere")
+	}
+	return p
+}
+
 // of a Subscription the place its configuration leads to.
 func (c *chaos) of(cr *v1alpha1.Subscription) *place {
 	return c.places[slices.IndexFunc(c.places, func(p *place) bool { return p.config == *cr.GetProviderConfigReference() })]
@@ -189,19 +202,15 @@ func (c *chaos) someone(t *rapid.T) string {
 
 // token issues one.
 func (c *chaos) token(tenant string, at *place) string {
-	token := fmt.Sprintf("t0ken-%d-of-%s", len(c.tokens), tenant)
-	c.tokens = append(c.tokens, issued{token, tenant, at})
-	return token
+	i := issued{fmt.Sprintf("t0ken-%d-of-%s", len(c.tokens), tenant), tenant, at}
+	c.tokens = append(c.tokens, i)
+	return i.token
 }
 
 // planID of a plan by its name.
 func (p *place) planID(name string) string {
-	for _, p := range p.Plans() {
-		if p.PlanName == name {
-			return p.ID
-		}
-	}
-	return ""
+	plan, _ := p.Plan(name)
+	return plan.ID
 }
 
 // spec of a declared Subscription.
@@ -256,7 +265,7 @@ func (c *chaos) declare(t *rapid.T) {
 	}
 	own := clientKey(name).Name
 	d := &declared{
-		at:     c.somewhere(t),
+		at:     c.withinReach(t),
 		app:    rapid.SampledFrom([]string{"app-a", "app-b", "app-of-" + own}).Draw(t, "application"),
 		api:    rapid.SampledFrom([]string{"books", "films"}).Draw(t, "api"),
 		plan:   rapid.SampledFrom(chaosPlans).Draw(t, "plan"),
@@ -386,11 +395,40 @@ func (c *chaos) forge(t *rapid.T) {
 	for k, v := range told {
 		told[k] = strings.ReplaceAll(v, from, to)
 	}
-	d.at, d.status = c.somewhere(t), rapid.SampledFrom(chaosStatus).Draw(t, "status")
+	d.at, d.status = c.withinReach(t), rapid.SampledFrom(chaosStatus).Draw(t, "status")
 	c.giveToken(name, d.at)
 	c.add(subscription(name, d.spec(), c.newUID, tokenIn(clientKey(tokenSecretOf(name)).Name), func(cr *v1alpha1.Subscription) {
 		cr.Annotations = told
 	}))
+}
+
+// leadAstray has a configuration lead to the other gateway, or back. What it was used
+// for is there before: otherwise it would be asked of the other gateway, by rights.
+func (c *chaos) leadAstray(*rapid.T) {
+	for _, name := range everybody {
+		if cr := c.stored(name); c.astray || cr == nil || c.of(cr) != c.places[0] {
+			continue
+		}
+		c.passes(name, 2)
+		if cr := c.stored(name); cr != nil && !c.places[0].hasOnly(cr) {
+			return
+		}
+	}
+	c.lead(!c.astray)
+}
+
+// hasOnly tells whether a Subscription holds something here, and asks for nothing.
+func (p *place) hasOnly(cr *v1alpha1.Subscription) bool {
+	b, a := baselineOf(p.t, cr), attemptOf(p.t, cr)
+	return b != nil && b.Endpoint == p.Endpoint() && a == nil
+}
+
+func (c *chaos) lead(astray bool) {
+	to := c.places[0]
+	if c.astray = astray; astray {
+		to = c.places[1]
+	}
+	c.config(func(p *configv1alpha1.ClusterProviderConfig) { p.Spec.Endpoint = to.URL() })
 }
 
 func (c *chaos) pause(t *rapid.T) {
@@ -502,6 +540,17 @@ func (c *chaos) pass(name string) (*v1alpha1.Subscription, error) {
 	return after, err
 }
 
+// passes over a Subscription while it is there. They are quiet if none failed.
+func (c *chaos) passes(name string, n int) (quiet bool) {
+	quiet = true
+	for ; n > 0 && c.stored(name) != nil; n-- {
+		if _, err := c.pass(name); err != nil {
+			quiet = false
+		}
+	}
+	return quiet
+}
+
 // attribute to a Subscription what was written since the last pass, and return how
 // many writes there were.
 func (p *place) attribute(to types.UID) int {
@@ -547,6 +596,9 @@ func (c *chaos) calm() {
 		p.ClearFaults()
 	}
 	c.allowWrites()
+	if c.astray {
+		c.lead(false)
+	}
 	c.settleAll()
 	for _, name := range thieves {
 		if c.stored(name) != nil {
@@ -572,14 +624,7 @@ func (c *chaos) settleAll() {
 	for range 12 {
 		before, quiet := c.writes, true
 		for _, name := range everybody {
-			for range 3 {
-				if c.stored(name) == nil {
-					break
-				}
-				if _, err := c.pass(name); err != nil {
-					quiet = false
-				}
-			}
+			quiet = c.passes(name, 3) && quiet
 		}
 		if quiet && c.writes == before {
 			return
