@@ -17,6 +17,8 @@ limitations under the License.
 package contract
 
 import (
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -27,10 +29,10 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 )
 
-// The external-name of a deployed subscription leads nowhere else, and what is
-// deleted is what was held.
+// The external-name of a deployed subscription leads nowhere else: what is revoked
+// or deleted is what was held.
 //
-// contract: S1, S3, S4, S32
+// contract: S1, S3, S4, S23, S32
 // case: C9
 func TestExternalNameStays(t *testing.T) {
 	inBoth(t, func(t *testing.T, w *world) {
@@ -47,22 +49,46 @@ func TestExternalNameStays(t *testing.T) {
 		if !ok {
 			t.Fatal("cannot make it by hand")
 		}
+		plan, _ := w.gw.AddPlan("Gold")
 		writes := w.writes()
 
 		edit(w, s, func(s *gatewayv1alpha1.Subscription) { meta.RemoveAnnotations(s, meta.AnnotationKeyExternalName) })
 		w.holds(s, id)
 		edit(w, s, func(s *gatewayv1alpha1.Subscription) {
 			meta.SetExternalName(s, stranger.ID)
-			s.Spec.ForProvider.Status = ptr(gatewayv1alpha1.SubscriptionRevoked)
+			s.Spec.ForProvider.SubscriptionPlanID = &plan.ID
 		})
 		message := w.refused(s, gatewayv1alpha1.ReasonImmutableField)
 		if !strings.Contains(message, id) || !strings.Contains(message, stranger.ID) {
 			t.Errorf("want both IDs named, got: %s", message)
 		}
 		w.poked(s)
+		w.polled(id, 2)
 		w.refused(s, gatewayv1alpha1.ReasonImmutableField)
 		if n := w.writes(); n != writes {
 			t.Errorf("want nothing sent, got %d writes", n-writes)
+		}
+
+		// Access is taken from what is held, and not given back before it is settled which
+		// one is meant.
+		ask := func(status gatewayv1alpha1.SubscriptionStatusValue) {
+			edit(w, s, func(s *gatewayv1alpha1.Subscription) { s.Spec.ForProvider.Status = &status })
+		}
+		ask(gatewayv1alpha1.SubscriptionRevoked)
+		w.eventually("it is revoked", func() error {
+			if at, _ := w.gw.Subscription(id); at.Status != "REVOKED" {
+				return fmt.Errorf("it is %s", at.Status)
+			}
+			return nil
+		})
+		ask(gatewayv1alpha1.SubscriptionActive)
+		w.polled(id, 2)
+		w.refused(s, gatewayv1alpha1.ReasonImmutableField)
+		if at, _ := w.gw.Subscription(id); at.Status != "REVOKED" || at.SubscriptionPlanID != "" {
+			t.Errorf("want it revoked and nothing else, got %+v", at)
+		}
+		if n, puts := w.writes()-writes, w.gw.Count(emulator.Match{Method: http.MethodPut, ID: id}); n != 1 || puts != 1 {
+			t.Errorf("want one PUT of the status, got %d writes and %d PUTs", n, puts)
 		}
 
 		w.delete(s)
