@@ -67,8 +67,8 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// A restart between the create and the record of it, with the token, the API or
-// the ID edited meanwhile, leaves exactly what the spec asks for.
+// A restart between the create and the record of it, with the token edited meanwhile
+// or not, leaves exactly what the spec asks for.
 //
 // contract: S3, S11
 // case: D1, D2, D8
@@ -330,6 +330,116 @@ func TestRefusedWithReferencesIsHeld(t *testing.T) {
 		})
 		w.ready(s)
 	})
+}
+
+// What may come any moment is not waited for longer than a poll, however often it
+// was not there.
+//
+// contract: A3, S14
+func TestWaitsAPollAtMost(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(s *gatewayv1alpha1.Subscription)
+		reason xpv2.ConditionReason
+		told   string
+		cure   func(w *world, p *gatewayv1alpha1.SubscriptionPlan)
+	}{
+		"API": {
+			change: func(*gatewayv1alpha1.Subscription) {}, reason: gatewayv1alpha1.ReasonAPIMissing, told: "CannotCreateExternalResource",
+			cure: func(w *world, _ *gatewayv1alpha1.SubscriptionPlan) { w.gw.AddAPI("api") },
+		},
+		"Plan": {
+			change: func(s *gatewayv1alpha1.Subscription) {
+				s.Spec.ForProvider.SubscriptionPlanIDRef = &gatewayv1alpha1.Reference{Name: "gold"}
+			},
+			reason: gatewayv1alpha1.ReasonPlanPending, told: "CannotObserveExternalResource",
+			cure: func(w *world, p *gatewayv1alpha1.SubscriptionPlan) {
+				w.gw.AddAPI("api")
+				edit(w, p, func(p *gatewayv1alpha1.SubscriptionPlan) {
+					p.Spec.AdoptionPolicy = gatewayv1alpha1.SubscriptionPlanAdoptionIfUnique
+				})
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, emulator.InPlace, func(_ *testing.T, w *world) {
+				// A plan object that is not at the gateway, since the name is somebody else's.
+				w.gw.AddPlan("Gold")
+				p := w.plan("gold", "Gold")
+				w.create(p)
+				w.refused(p, gatewayv1alpha1.ReasonConflict)
+				s := w.asked("one", tc.change)
+				w.refused(s, tc.reason)
+				// What only a change can cure would be tried five times within a minute.
+				w.eventually("it is tried eight times", func() error {
+					if n := w.told(s, tc.told); n < 8 {
+						return fmt.Errorf("%d times", n)
+					}
+					return nil
+				})
+				tc.cure(w, p)
+				w.ready(s)
+			})
+		})
+	}
+}
+
+// What is missing at the gateway is waited for, and the gateway's own words say what
+// it is.
+//
+// contract: S14
+func TestMissingAtGateway(t *testing.T) {
+	for name, tc := range map[string]struct {
+		api    string
+		plan   func(w *world) string
+		reason xpv2.ConditionReason
+		words  string
+		cure   func(w *world, plan string)
+	}{
+		"API": {
+			api: "nowhere", reason: gatewayv1alpha1.ReasonAPIMissing, words: "RestAPI with identifier 'nowhere' not found",
+			cure: func(w *world, _ string) { w.gw.AddAPI("nowhere") },
+		},
+		"Plan": {
+			api: "api", plan: func(*world) string { return "nowhere" }, reason: gatewayv1alpha1.ReasonPlanMissing, words: "Subscription plan not found or not enabled",
+		},
+		"PlanInactive": {
+			api: "api", plan: func(w *world) string {
+				p, _ := w.gw.AddPlan("Gold")
+				w.gw.SetPlanStatus(p.ID, "INACTIVE")
+				return p.ID
+			},
+			reason: gatewayv1alpha1.ReasonPlanMissing, words: "Subscription plan is not active",
+			cure: func(w *world, plan string) { w.gw.SetPlanStatus(plan, "ACTIVE") },
+		},
+		"PlanNotOffered": {
+			api: "bronze", plan: func(w *world) string {
+				p, _ := w.gw.AddPlan("Gold")
+				return p.ID
+			},
+			reason: gatewayv1alpha1.ReasonPlanMissing, words: "not enabled for this API",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBoth(t, func(t *testing.T, w *world) {
+				w.gw.AddAPI("api")
+				w.gw.AddAPI("bronze", "Bronze")
+				s := w.subscription("one", tc.api)
+				plan := ""
+				if tc.plan != nil {
+					plan = tc.plan(w)
+					s.Spec.ForProvider.SubscriptionPlanID = &plan
+				}
+				w.create(w.secret("one", map[string]string{"token": "token-of-one"}), s)
+				if message := w.refused(s, tc.reason); !strings.Contains(message, tc.words) {
+					t.Errorf("want the gateway's words %q, got: %s", tc.words, message)
+				}
+				if tc.cure != nil {
+					tc.cure(w, plan)
+					w.ready(s)
+				}
+			})
+		})
+	}
 }
 
 // A gateway that refuses is not asked again and again.
