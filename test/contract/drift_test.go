@@ -18,6 +18,8 @@ package contract
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -319,6 +321,10 @@ func TestGeneratedToken(t *testing.T) {
 		if len(first) < 32 || !w.gw.LetThrough("api", first) || string(connection.Data["subscriptionId"]) != externalName(s) || string(connection.Data["apiId"]) != "api" {
 			t.Errorf("want a strong token that is let through, the ID and the API; keys: %d, token of %d characters", len(connection.Data), len(first))
 		}
+		// No url, as none is configured.
+		if keys := slices.Sorted(maps.Keys(connection.Data)); !slices.Equal(keys, []string{"apiId", "subscriptionId", "token"}) {
+			t.Errorf("its keys are %v", keys)
+		}
 		writes := w.writes()
 		w.restart()
 		w.ready(s)
@@ -449,7 +455,7 @@ func TestReferences(t *testing.T) {
 // An import states what it imports, is filled in once, and afterwards differs in
 // nothing.
 //
-// contract: S17, S18, S19
+// contract: S18, S19
 // case: D10, H6
 func TestImport(t *testing.T) {
 	inBoth(t, func(t *testing.T, w *world) {
