@@ -355,9 +355,10 @@ func TestInsecureSkipVerify(t *testing.T) {
 	})
 }
 
-// A new CA is trusted, and the old one no longer, without a restart.
+// A new CA is trusted, and the old one no longer, without a restart. What cannot be
+// trusted is no proof that anything is gone.
 //
-// contract: C1, A6
+// contract: C1, A6, S31
 // case: F2
 func TestCARotation(t *testing.T) {
 	for _, from := range []string{"Secret", "ConfigMap"} {
@@ -375,8 +376,8 @@ func TestCARotation(t *testing.T) {
 					}
 				})
 				w.create(c)
-				s := w.asked("one", through("other"))
-				w.ready(s)
+				s, goes := w.asked("one", through("other")), w.asked("goes", through("other"))
+				w.ready(s, goes)
 				w.usable(c)
 
 				if err := gw.RotateCA(); err != nil {
@@ -385,6 +386,22 @@ func TestCARotation(t *testing.T) {
 				gw.DropConnections()
 				w.says(c, v1alpha1.TypeReachable, corev1.ConditionFalse, "unknown authority")
 				w.says(s, xpv2.TypeSynced, corev1.ConditionFalse, "unknown authority")
+				// Whoever answers there does not say that anything is gone.
+				w.delete(goes)
+				w.eventually("its deletion is tried", func() error {
+					if err := w.get(goes); err != nil {
+						return err
+					}
+					if goes.GetCondition(xpv2.TypeReady).Reason != xpv2.ReasonDeleting {
+						return errNotYet
+					}
+					return nil
+				})
+				w.prodded(goes)
+				w.says(goes, xpv2.TypeSynced, corev1.ConditionFalse, "unknown authority")
+				if len(goes.GetFinalizers()) == 0 || len(gw.Subscriptions()) != 2 {
+					t.Errorf("finalizers %v, %d subscriptions", goes.GetFinalizers(), len(gw.Subscriptions()))
+				}
 				if from == "Secret" {
 					edit(w, secret, func(s *corev1.Secret) { s.Data = map[string][]byte{"ca.crt": gw.CA()} })
 				} else {
@@ -392,8 +409,9 @@ func TestCARotation(t *testing.T) {
 				}
 				w.usable(c)
 				w.ready(s)
-				if n := gw.Count(emulator.Match{Writes: true}); n != 1 {
-					t.Errorf("want the create and no other write, got %d", n)
+				w.gone(goes)
+				if n := gw.Count(emulator.Match{Writes: true}); n != 3 || len(gw.Subscriptions()) != 1 {
+					t.Errorf("want two creates, one deletion and no other write, got %d", n)
 				}
 			})
 		})
@@ -644,7 +662,7 @@ func TestImmutableGateway(t *testing.T) {
 // What a gateway is, is shown once it is known, kept by a restart, and learnt again
 // when it becomes another one.
 //
-// contract: C3, S4
+// contract: C3
 func TestLearntAboutGateway(t *testing.T) {
 	inBoth(t, func(t *testing.T, w *world) {
 		c := w.itsConfig()
