@@ -24,6 +24,7 @@ import (
 	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -220,6 +221,36 @@ func TestPlanInUse(t *testing.T) {
 			t.Errorf("%d DELETEs", n)
 		}
 	})
+}
+
+// It goes also when they have another plan, or none.
+//
+// contract: P5
+func TestPlanNoLongerInUse(t *testing.T) {
+	for name, ref := range map[string]*gatewayv1alpha1.Reference{"Another": {Name: "silver"}, "None": nil} {
+		t.Run(name, func(t *testing.T) {
+			in(t, emulator.InPlace, func(t *testing.T, w *world) {
+				gold, silver := w.plan("gold", "Gold"), w.plan("silver", "Silver")
+				w.create(gold, silver)
+				w.ready(gold, silver)
+				s := w.subscribed("one", func(s *gatewayv1alpha1.Subscription) {
+					s.Spec.ForProvider.SubscriptionPlanIDRef = &gatewayv1alpha1.Reference{Name: "gold"}
+				})
+				w.delete(gold)
+				w.says(gold, xpv2.TypeSynced, corev1.ConditionFalse, "in use by 1 subscription ")
+				edit(w, s, func(s *gatewayv1alpha1.Subscription) { s.Spec.ForProvider.SubscriptionPlanIDRef = ref })
+				w.gone(gold)
+				w.ready(s)
+				want := ""
+				if ref != nil {
+					want = externalName(silver)
+				}
+				if at := w.only(); at.SubscriptionPlanID != want || len(w.gw.Plans()) != 1 {
+					t.Errorf("want plan %q, got %+v", want, at)
+				}
+			})
+		})
+	}
 }
 
 // contract: P4
