@@ -70,7 +70,7 @@ func TestRestApiIdle(t *testing.T) {
 	})
 }
 
-// contract: R2, S33
+// contract: R2, S32
 func TestRestApiLostAnswer(t *testing.T) {
 	for name, fault := range map[string]emulator.Fault{
 		"Cut":       emulator.Cut().After(),
