@@ -102,6 +102,9 @@ func drawUpdateCase(t *rapid.T) updateCase {
 	if c.Token == tokenMissing {
 		c.TokenProblem = problemf(v1alpha1.ReasonTokenSecretMissing, "missing")
 	}
+	if draw(t, "moved", false, false, true) {
+		c.Moved = problemf(v1alpha1.ReasonImmutableField, "moved")
+	}
 	if rapid.Bool().Draw(t, "illegal") {
 		c.Identity = problemf(v1alpha1.ReasonImmutableField, "illegal")
 	}
@@ -111,7 +114,7 @@ func drawUpdateCase(t *rapid.T) updateCase {
 	return c
 }
 
-// contract: S21, S22, S23, S24, S28, S29
+// contract: S1, S21, S22, S23, S24, S28, S29
 func TestJudgeUpdateInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawUpdateCase(t)
@@ -125,13 +128,15 @@ func TestJudgeUpdateInvariants(t *testing.T) {
 		differs := c.Wish.Status != "" && c.Wish.Status != c.Observed.Status
 		less := c.Wish.Status == "INACTIVE" || c.Wish.Status == "REVOKED"
 		planDiffers := c.Wish.Plan.ID != c.Observed.SubscriptionPlanID
-		stranded := c.Identity != nil || c.Token == tokenMissing || c.Wish.APIProblem != nil && c.Wish.APIProblem.Reason != v1alpha1.ReasonAPIMissing
+		stranded := c.Moved != nil || c.Identity != nil || c.Token == tokenMissing || c.Wish.APIProblem != nil && c.Wish.APIProblem.Reason != v1alpha1.ReasonAPIMissing
 		waits := !stranded && c.Wish.Plan.Pending && !(less && c.PlanPendingFor >= planPatience)
 
 		check(u.Action != actionFull || u.Problem == nil, "while a problem stands not everything is sent")
 		check(u.Action != actionStatus || u.Problem != nil && differs, "the status goes out alone only if it differs and the rest cannot")
 		check(!differs || !less || u.Action != actionNone || waits, "what takes access away is sent, unless a plan is about to be there")
-		check(!differs || u.Action != actionNone || waits || c.Lost && !less, "so is what gives access, unless it does not last")
+		check(!differs || u.Action != actionNone || waits || c.Lost && !less || c.Moved != nil && !less, "so is what gives access, unless it does not last or it is in doubt what is meant")
+		check(c.Moved == nil || u.Action == actionNone || u.Action == actionStatus && less, "under another name access is taken away, and nothing else is sent")
+		check(c.Moved == nil || u.Problem == c.Moved, "another name is complained about")
 		check(!stranded && c.Wish.Plan.Problem == nil || u.Problem != nil, "what cannot be is complained about")
 		check(u.Waiting == waits, "only for a plan that is about to be there is there anything to wait for")
 		check(!u.Foreign || !c.KnownStamp.IsZero() && !sameStamp(c.KnownStamp, c.Observed.UpdatedAt), "somebody else wrote only if the stamp is another one than the known one")

@@ -372,11 +372,11 @@ func TestJudgeAdoption(t *testing.T) {
 	}
 }
 
-// contract: S21, S22, S23, S24, S28, S29
+// contract: S1, S21, S22, S23, S24, S28, S29
 // case: W15, H2, G11
 func TestJudgeUpdate(t *testing.T) {
 	stamp := time.Date(2026, time.August, 1, 12, 0, 0, 5_000_000, time.UTC)
-	identity, missing, gone, pending := problemf(v1alpha1.ReasonImmutableField, "identity"), problemf(v1alpha1.ReasonTokenSecretMissing, "missing"),
+	moved, identity, missing, gone, pending := problemf(v1alpha1.ReasonImmutableField, "moved"), problemf(v1alpha1.ReasonImmutableField, "identity"), problemf(v1alpha1.ReasonTokenSecretMissing, "missing"),
 		problemf(v1alpha1.ReasonPlanMissing, "gone"), problemf(v1alpha1.ReasonPlanPending, "pending")
 	// inForce is what is known when all is in force and nothing happens.
 	inForce := updateCase{
@@ -397,6 +397,20 @@ func TestJudgeUpdate(t *testing.T) {
 		"Token":          {reason: "A changed token is sent.", change: func(c *updateCase) { c.Token = tokenChanged }, want: update{Action: actionFull}},
 		"TokenUnknown":   {reason: "So is one of which nothing is known.", change: func(c *updateCase) { c.Token = tokenUnknown }, want: update{Action: actionFull}},
 		"TokenUnmanaged": {reason: "Where none is managed none is sent.", change: func(c *updateCase) { c.Token = tokenUnmanaged }, want: update{}},
+
+		"Moved": {reason: "Under another name nothing is sent.", change: func(c *updateCase) {
+			c.Moved, c.Token, c.Wish.Plan.ID, c.KnownStamp = moved, tokenChanged, "silver", stamp.Add(time.Second)
+		}, want: update{Problem: moved}},
+		"MovedMore":   {reason: "Nor what gives access.", change: func(c *updateCase) { c.Moved, c.Observed.Status = moved, "REVOKED" }, want: update{Problem: moved}},
+		"MovedUnset":  {reason: "Nor without a status.", change: func(c *updateCase) { c.Moved, c.Wish.Status, c.Observed.Status = moved, "", "REVOKED" }, want: update{Problem: moved}},
+		"MovedLess":   {reason: "But what takes it away.", change: func(c *updateCase) { c.Moved, c.Wish.Status, c.Wish.Plan.ID = moved, "REVOKED", "silver" }, want: update{Action: actionStatus, Problem: moved}},
+		"MovedDone":   {reason: "Once.", change: func(c *updateCase) { c.Moved, c.Wish.Status, c.Observed.Status = moved, "REVOKED", "REVOKED" }, want: update{Problem: moved}},
+		"MovedLegacy": {reason: "On every gateway.", change: func(c *updateCase) { c.Moved, c.Legacy, c.Wish.Status = moved, true, "INACTIVE" }, want: update{Action: actionStatus, Problem: moved}},
+		"MovedPending": {reason: "Whatever else it would wait for.", change: func(c *updateCase) {
+			waitsFor(pending, "REVOKED", 0)(c)
+			c.Moved = moved
+		}, want: update{Action: actionStatus, Problem: moved}},
+		"MovedIdentity": {reason: "It is complained about first.", change: func(c *updateCase) { c.Moved, c.Identity = moved, identity }, want: update{Problem: moved}},
 
 		"Identity":           {reason: "An illegal edit is complained about.", change: func(c *updateCase) { c.Identity, c.Token = identity, tokenChanged }, want: update{Problem: identity}},
 		"IdentityStatus":     {reason: "And the status goes out.", change: func(c *updateCase) { c.Identity, c.Wish.Status = identity, "REVOKED" }, want: update{Action: actionStatus, Problem: identity}},
