@@ -247,6 +247,9 @@ func TestPendingPlan(t *testing.T) {
 			w.wait(d)
 			cr, err := w.pass("s")
 			refused(t, cr, err, v1alpha1.ReasonPlanPending)
+			if !kind.IsPostponed(err) {
+				t.Errorf("it waits for something else than the end of the minute: %v", err)
+			}
 			if got := w.only().Status; got != "ACTIVE" {
 				t.Fatalf("the status went out alone although the plan may come any moment")
 			}
@@ -424,7 +427,7 @@ func TestDriftIsSetBack(t *testing.T) {
 // once, since it may have been the token that was changed; then at most every ten
 // minutes. What takes access away is never delayed by that.
 //
-// contract: S22
+// contract: S22, A8
 // case: G11
 func TestForeignWrites(t *testing.T) {
 	w := newWorld(t, emulator.InPlace, tokenSecret("tok", secretToken), subscription("s"))
@@ -454,6 +457,9 @@ func TestForeignWrites(t *testing.T) {
 		w.wait(time.Minute)
 	}
 	puts(1, "while somebody keeps writing")
+	if n := w.events.count("Contested"); n != 1 {
+		t.Errorf("it is told %d times that it is contested, want 1", n)
+	}
 	w.edit("s", status(v1alpha1.SubscriptionRevoked))
 	_, _ = w.pass("s")
 	puts(2, "when access is taken away")
