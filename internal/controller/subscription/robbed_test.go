@@ -80,6 +80,40 @@ func TestForgedStatus(t *testing.T) {
 	}
 }
 
+// After a restart nobody was seen to hold anything: who may write status wins then, but
+// what it wins is neither doubled nor lost.
+//
+// contract: S12, A11
+func TestForgedStatusAfterRestart(t *testing.T) {
+	for name, g := range generations() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app")))
+			held := w.settle("s")
+			thief := subscription("thief", application("app"))
+			thief.Annotations = held.Annotations
+			thief.CreationTimestamp.Time = held.CreationTimestamp.Add(-time.Hour)
+			w.add(thief)
+			w.report("thief", held.Status)
+			w.restart()
+
+			for range 2 {
+				cr, err := w.pass("s")
+				refused(t, cr, err, v1alpha1.ReasonConflict)
+				inForce(t, w.settle("thief"))
+			}
+			w.remove("s")
+			w.gone("s")
+			inForce(t, w.settle("thief"))
+			if got := w.only(); got.ID != held.Status.AtProvider.ID || got.Status != "ACTIVE" || !w.HoldsToken(got.ID, secretToken) {
+				t.Errorf("it is not what it was: %+v", got)
+			}
+			if posts, deletes := w.count(http.MethodPost), w.count(http.MethodDelete); posts != 1 || deletes != 0 {
+				t.Errorf("%d POSTs and %d DELETEs", posts, deletes)
+			}
+		})
+	}
+}
+
 // A holder that was just restored, or is paused, keeps an ID that is gone from the
 // gateway, if it was there first.
 //
@@ -507,7 +541,7 @@ func TestDateStillToCome(t *testing.T) {
 // A record that names what no URL can carry keeps no object from its deletion, and a
 // status that does keeps no revocation back.
 //
-// contract: S23, S33
+// contract: S23, S32
 func TestUnusableRecord(t *testing.T) {
 	for name, g := range generations() {
 		t.Run(name, func(t *testing.T) {
