@@ -18,6 +18,7 @@ package subscription
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -161,6 +162,8 @@ func TestLostAnswer(t *testing.T) {
 		"HTML":      emulator.HTML(http.StatusOK).After(),
 		"NoID":      emulator.SetField("id", nil),
 	}
+	// says is what is wrong with an answer that is no success.
+	says := map[string]string{"EmptyBody": "empty", "HTML": "HTML", "NoID": "no ID"}
 	between := map[string]struct {
 		do    func(w *world)
 		token string
@@ -181,6 +184,9 @@ func TestLostAnswer(t *testing.T) {
 					}
 					if a := attemptOf(t, cr); a == nil || a.Outcome != record.Open || !a.AbsentBefore {
 						t.Errorf("attempt is %+v, want an open one", a)
+					}
+					if c := cr.GetCondition(xpv2.TypeSynced); c.Status != corev1.ConditionFalse || !strings.Contains(c.Message, says[fname]) {
+						t.Errorf("Synced is %s, and does not say %q: %s", c.Status, says[fname], c.Message)
 					}
 					b.do(w)
 					w.wait(time.Minute)
@@ -560,6 +566,34 @@ func TestAttemptRecord(t *testing.T) {
 			}
 			inForce(t, w.settle("s"))
 		})
+	}
+}
+
+// Of too many that were there before the newest date is recorded, and stands for all:
+// what was created is found again all the same.
+//
+// contract: S11
+func TestTooManyKnown(t *testing.T) {
+	w := newWorld(t, emulator.Legacy, tokenSecret("tok", secretToken))
+	w.declareReal(emulator.Legacy)
+	var newest emulator.Subscription
+	for i := range maxKnown + 1 {
+		newest, _ = w.AddSubscription(emulator.Subscription{APIHandle: "books", ApplicationID: "app", Status: "ACTIVE"}, fmt.Sprint("token-", i))
+	}
+	w.add(subscription("s", application("app")))
+	w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+	cr, err := w.pass("s")
+	if err == nil {
+		t.Fatal("no error")
+	}
+	if diff := cmp.Diff([]string{newest.CreatedAt.UTC().Format(time.RFC3339Nano)}, attemptOf(t, cr).Known); diff != "" {
+		t.Errorf("known: -want, +got:\n%s", diff)
+	}
+	w.wait(2 * time.Minute)
+	cr = w.settle("s")
+	inForce(t, cr)
+	if id := baselineOf(t, cr).ID; !w.HoldsToken(id, secretToken) || len(w.Subscriptions()) != maxKnown+2 || w.count(http.MethodPost) != 1 {
+		t.Errorf("it holds %q among %d, after %d POSTs", id, len(w.Subscriptions()), w.count(http.MethodPost))
 	}
 }
 
