@@ -178,6 +178,40 @@ func TestLateInitialize(t *testing.T) {
 	}
 }
 
+// Where a reference or a name says which plan it is, no ID is filled in beside it.
+//
+// contract: S19
+func TestLateInitializeBesideReferences(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change change
+	}{
+		"Ref":      {reason: "A reference leads to it.", change: planRef("gold")},
+		"Name":     {reason: "Its name does.", change: func(cr *v1alpha1.Subscription) { cr.Spec.ForProvider.SubscriptionPlanName = ptr("Gold") }},
+		"Selector": {reason: "A selector chooses it.", change: planSelector},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, emulator.InPlace, tokenSecret("tok", secretToken))
+			plan := w.addPlan("Gold")
+			w.addManagedPlan("gold", plan.ID)
+			label(w, &v1alpha1.SubscriptionPlan{}, "gold", "tier", "gold")
+			fields := byHandLike(secretToken, "app", "theirs")
+			fields["subscriptionPlanId"], fields["billingCustomerId"] = plan.ID, "customer"
+			w.byHand(fields)
+			w.add(subscription("s", externalName("theirs"), application("app"), tc.change))
+			cr := w.settle("s")
+			inForce(t, cr)
+			if p := cr.Spec.ForProvider; p.SubscriptionPlanID != nil || value(p.BillingCustomerID) != "customer" {
+				t.Errorf("%s The spec was filled with %+v", tc.reason, p)
+			}
+			if got := w.only().SubscriptionPlanID; got != plan.ID {
+				t.Errorf("%s The plan is %q, want %q", tc.reason, got, plan.ID)
+			}
+		})
+	}
+}
+
 func inForceOnlyObserved(t *testing.T, cr *v1alpha1.Subscription) {
 	t.Helper()
 	for _, c := range []xpv2.ConditionType{xpv2.TypeReady, xpv2.TypeSynced} {
