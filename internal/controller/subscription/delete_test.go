@@ -115,7 +115,7 @@ func (w *world) failDelete(f emulator.Fault) {
 // What holds nothing touches nothing when it is deleted, whatever its annotations
 // say.
 //
-// contract: S7, S17, S18, S32, A5, A11
+// contract: S7, S17, S18, S32, A5, A8, A11
 // case: C9, C11
 func TestDeleteHoldsNothing(t *testing.T) {
 	forged := func(b record.Baseline) change {
@@ -124,13 +124,15 @@ func TestDeleteHoldsNothing(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		change func(w *world, stranger string) []change
+		// tells is whether an event says that what is recorded is left alone.
+		tells bool
 	}{
 		"Named": {
 			reason: "The ID of a stranger's subscription can be typed.",
 			change: func(_ *world, stranger string) []change { return []change{externalName(stranger)} },
 		},
 		"ForgedBaseline": {
-			reason: "So can a baseline.",
+			reason: "So can a baseline.", tells: true,
 			change: func(w *world, stranger string) []change {
 				return []change{externalName(stranger), forged(record.Baseline{ID: stranger, Endpoint: w.Endpoint(), Fields: map[string]string{"apiId": "books", "applicationId": "app"}})}
 			},
@@ -166,6 +168,9 @@ func TestDeleteHoldsNothing(t *testing.T) {
 			}
 			if n := w.Count(emulator.Match{Method: http.MethodDelete, ID: stranger}) + w.Count(emulator.Match{Method: http.MethodPut, ID: stranger}); n != 0 {
 				t.Errorf("%s: %d writes to a stranger's subscription", tc.reason, n)
+			}
+			if n := w.events.count("NotHeld"); n > 1 || n == 1 != tc.tells {
+				t.Errorf("%s: it is told %d times", tc.reason, n)
 			}
 		})
 	}
