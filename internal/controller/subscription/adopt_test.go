@@ -46,7 +46,7 @@ func byHandLike(token, application, id string) map[string]any {
 
 // What is in the way of a create is adopted only if it is provably ours to take.
 //
-// contract: S7, S8, S9, S10, S28
+// contract: S7, S8, S9, S10
 // case: C2, C5, C16, W2
 func TestAdopt(t *testing.T) {
 	type theirs struct {
@@ -203,6 +203,37 @@ func equalSubscriptions(a, b []emulator.Subscription) bool {
 		}
 	}
 	return true
+}
+
+// Two clusters on one gateway do not see each other's subscriptions: one takes those of
+// the other for made by hand, unless it adopts none.
+//
+// contract: A5, S10
+func TestTwoClusters(t *testing.T) {
+	for name, g := range generations() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app")))
+			before := w.settle("s").Status.AtProvider.ID
+			other := newWorld(t, g, tokenSecret("tok", secretToken))
+			other.Server = w.Server
+			other.config(func(c *configv1alpha1.ClusterProviderConfig) { c.Spec.Endpoint = w.URL() })
+
+			other.add(subscription("never", application("app"), adopt(v1alpha1.SubscriptionAdoptNever)))
+			cr, err := other.pass("never")
+			refused(t, cr, err, v1alpha1.ReasonAdoptionRefused)
+			other.remove("never")
+			other.gone("never")
+			inForce(t, w.settle("s"))
+
+			other.add(subscription("takes", application("app")))
+			cr = other.settle("takes")
+			inForce(t, cr)
+			if at := cr.Status.AtProvider; at.Origin != v1alpha1.OriginAdopted || at.ID != before || w.only().ID != before {
+				t.Errorf("it holds %q, %s, want %q", at.ID, at.Origin, before)
+			}
+			inForce(t, w.settle("s"))
+		})
+	}
 }
 
 // A conflict with externalRefId is not tried again until something gives a reason;
@@ -425,8 +456,6 @@ func TestProofInterrupted(t *testing.T) {
 
 // A gateway of which nothing is known is asked what it can do when it refuses a
 // create, with a request that only an in-place gateway finds fault with.
-//
-// contract: S10, S12
 func TestGenerationProbe(t *testing.T) {
 	t.Run("NoLongerInTheWay", func(t *testing.T) {
 		w := newWorld(t, emulator.Legacy, tokenSecret("tok", secretToken))

@@ -292,7 +292,7 @@ func TestDeletedWhileOpen(t *testing.T) {
 // A record that names what no URL can carry keeps no object from its deletion, nor
 // one that is not deleted from having its plan.
 //
-// contract: S33
+// contract: S32
 func TestUnusableRecord(t *testing.T) {
 	for _, id := range []string{".", ".."} {
 		for name, live := range map[string]bool{"Deleted": false, "Live": true} {
@@ -310,6 +310,26 @@ func TestUnusableRecord(t *testing.T) {
 				b.gone(mg)
 			})
 		}
+	}
+}
+
+// Two clusters on one gateway do not see each other's plans: one takes that of the other
+// for made by hand, unless it adopts none.
+//
+// contract: A5, P1
+func TestTwoClusters(t *testing.T) {
+	mg, theirs := managedGold(), managedGold(other)
+	b, elsewhere := newBench(t, emulator.Options{}, mg), newBench(t, emulator.Options{}, theirs)
+	elsewhere.Gateway, elsewhere.Client, elsewhere.at = b.Gateway, b.Client, b.at
+	ready(t, b.settle(mg))
+	got, err := elsewhere.pass(theirs)
+	refusedFor(t, got, err, v1alpha1.ReasonConflict)
+
+	elsewhere.edit(theirs, adopt)
+	got = elsewhere.settle(theirs)
+	ready(t, got)
+	if all := b.Gateway.Plans(); len(all) != 1 || meta.GetExternalName(got) != all[0].ID || meta.GetExternalName(b.settle(mg)) != all[0].ID {
+		t.Errorf("want both to hold the one plan, got %+v", all)
 	}
 }
 
