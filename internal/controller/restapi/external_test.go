@@ -248,6 +248,29 @@ func TestCreateThenIdle(t *testing.T) {
 	}
 }
 
+// What Kubernetes is told about an object is not passed on to the gateway.
+//
+// contract: R3
+func TestObjectMetadataStaysHere(t *testing.T) {
+	mg := managedBooks(func(mg *v1alpha1.RestApi) {
+		mg.Labels, mg.Annotations = map[string]string{"here": "only"}, map[string]string{"here": "only"}
+		mg.Spec.ForProvider.Annotations = map[string]string{"there": "too"}
+	})
+	b := newBench(t, mg)
+	ready(t, b.settle(mg))
+	b.edit(mg, func(mg *v1alpha1.RestApi) { mg.Labels["late"], mg.Annotations["late"] = "label", "annotation" })
+	ready(t, b.settle(mg))
+	a, _ := b.Gateway.API("books")
+	m, _ := a.Document["metadata"].(map[string]any)
+	want := map[string]any{
+		"name": "books", "labels": map[string]any{"team": "a"},
+		"annotations": map[string]any{"there": "too", v1alpha1.AnnotationOwner: mine},
+	}
+	if diff := cmp.Diff(want, m); diff != "" || b.Gateway.Writes() != 1 {
+		t.Errorf("%d writes; metadata: -want, +got:\n%s", b.Gateway.Writes(), diff)
+	}
+}
+
 // A create whose answer is lost is found again by its mark: there is one API, and
 // it is held.
 //
@@ -326,7 +349,7 @@ func TestDeletedWhileOpen(t *testing.T) {
 
 // A record that names what no URL can carry keeps no object from its deletion.
 //
-// contract: S33
+// contract: S32
 func TestDeletedWithAnUnusableRecord(t *testing.T) {
 	for _, id := range []string{".", "..", "a b", " "} {
 		mg := managedBooks()
@@ -344,7 +367,7 @@ func TestDeletedWithAnUnusableRecord(t *testing.T) {
 
 // What is under the handle is left alone, unless it was asked for.
 //
-// contract: R2
+// contract: R1, R2
 func TestTaken(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -375,6 +398,9 @@ func TestTaken(t *testing.T) {
 			if !tc.taken {
 				got, err := b.pass(tc.mg)
 				refusedFor(t, got, err, v1alpha1.ReasonConflict)
+				if name := meta.GetExternalName(got); name != meta.GetExternalName(tc.mg) {
+					t.Errorf("external-name %q although nothing is held", name)
+				}
 				if strings.Contains(got.Status.GetCondition(v1alpha1.TypeApplied).Message, "cluster-2") || got.Status.AtProvider.ID != "" {
 					t.Error("tells about the other's")
 				}
@@ -491,7 +517,7 @@ func TestHandleOfGoneAPI(t *testing.T) {
 
 // displayName and version are unique, and the gateway compares them first.
 //
-// contract: R5
+// contract: R1, R5
 func TestNameClash(t *testing.T) {
 	mg := managedBooks(func(mg *v1alpha1.RestApi) { mg.Spec.ForProvider.DisplayName = "other" })
 	b := newBench(t, mg)
@@ -504,8 +530,15 @@ func TestNameClash(t *testing.T) {
 	if holds(got) {
 		t.Error("may hold something")
 	}
+	if name := meta.GetExternalName(got); name != "" {
+		t.Errorf("external-name %q before there is an API", name)
+	}
 	b.edit(mg, func(mg *v1alpha1.RestApi) { mg.Spec.ForProvider.DisplayName = "Books" })
-	ready(t, b.settle(mg))
+	got = b.settle(mg)
+	ready(t, got)
+	if name := meta.GetExternalName(got); name != "books" {
+		t.Errorf("external-name %q", name)
+	}
 }
 
 // What the gateway complains about is in the condition, by field of the spec.
