@@ -202,8 +202,6 @@ func (c uidChecked) Patch(ctx context.Context, o client.Object, p client.Patch, 
 }
 
 // The finalizer is added and removed alone, and status in memory survives that.
-//
-// contract: S18, S32
 func TestFinalizer(t *testing.T) {
 	s := newAPIServer(t, subscription(func(o *gatewayv1alpha1.Subscription) { o.Finalizers = []string{"theirs"} }))
 	f := &finalizer{client: s}

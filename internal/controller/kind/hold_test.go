@@ -77,7 +77,7 @@ func TestHoldSteps(t *testing.T) {
 
 // What somebody may cure unseen is not left alone for longer than that.
 //
-// contract: A3, S14
+// contract: A3
 func TestHoldAtMost(t *testing.T) {
 	h := &holds{}
 	for i, want := range []time.Duration{1, 4, 15, 15, 15} {

@@ -160,8 +160,6 @@ func TestGatewayStatus(t *testing.T) {
 
 // A configuration of a namespace whose managed resources somebody else looks after
 // is left alone.
-//
-// contract: A5
 func TestOtherNamespace(t *testing.T) {
 	r := &reconciler{kind: v1alpha1.ProviderConfigKind, namespaces: []string{"team"}}
 	req := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "other", Name: "pc"}}

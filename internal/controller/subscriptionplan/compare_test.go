@@ -214,7 +214,6 @@ func TestOneUpdateIsEnough(t *testing.T) {
 	})
 }
 
-// contract: R3
 func TestWriteLosesNothing(t *testing.T) {
 	p := v1alpha1.SubscriptionPlanParameters{
 		PlanName: "Gold", BillingPlan: ptr("X"), StopOnQuotaReach: ptr(false),
