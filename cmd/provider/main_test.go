@@ -19,9 +19,26 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
+
+// A poll is a minute, and nothing is left alone for more than an hour, unless somebody
+// says so: docs/promises.md counts in polls.
+func TestDefaults(t *testing.T) {
+	o := &options{}
+	k, err := kong.New(o, kong.Vars{"version": "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Parse(nil); err != nil {
+		t.Fatal(err)
+	}
+	if o.Poll != time.Minute || o.Resync != time.Hour {
+		t.Errorf("poll %s, resync %s", o.Poll, o.Resync)
+	}
+}
 
 func TestValidate(t *testing.T) {
 	cases := map[string]struct {
