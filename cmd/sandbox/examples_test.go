@@ -21,11 +21,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	protectionv1beta1 "github.com/crossplane/crossplane/apis/v2/protection/v1beta1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/controlplane"
 )
@@ -70,6 +73,50 @@ func TestExamples(t *testing.T) {
 				if err := kube.Create(t.Context(), o, client.DryRunAll); err != nil {
 					t.Errorf("%s %s: %v", o.GetKind(), o.GetName(), err)
 				}
+			}
+		})
+	}
+}
+
+// What needs Crossplane beside the provider is of the form that Crossplane's own types
+// have, and names what other examples create.
+//
+// contract: R6
+func TestUsages(t *testing.T) {
+	root, err := controlplane.FindRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := filepath.Join(root, "examples")
+	there := map[string]bool{}
+	created, err := readObjects(filepath.Join(examples, "quickstart"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range created {
+		there[o.GetKind()+" "+o.GetName()] = true
+	}
+	objects, err := readObjects(filepath.Join(examples, "restapi", "crossplane"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objects {
+		t.Run(o.GetName(), func(t *testing.T) {
+			u := &protectionv1beta1.Usage{}
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(o.Object, u, true); err != nil {
+				t.Fatal(err)
+			}
+			if gvk := o.GroupVersionKind(); gvk != protectionv1beta1.UsageGroupVersionKind {
+				t.Errorf("it is a %s", gvk)
+			}
+			if of := u.Spec.Of; of.APIVersion != gatewayv1alpha1.SchemeGroupVersion.String() || of.Kind != gatewayv1alpha1.RestApiKind || of.ResourceRef == nil || !there["RestApi "+of.ResourceRef.Name] {
+				t.Errorf("it protects %+v", of)
+			}
+			switch by := u.Spec.By; {
+			case by == nil && u.Spec.Reason == nil:
+				t.Error("it says neither by what it is used nor why it stays")
+			case by != nil && (by.APIVersion != gatewayv1alpha1.SchemeGroupVersion.String() || by.Kind != gatewayv1alpha1.SubscriptionKind || by.ResourceRef == nil || !there["Subscription "+by.ResourceRef.Name]):
+				t.Errorf("it is used by %+v", by)
 			}
 		})
 	}

@@ -22,6 +22,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,6 +54,30 @@ func TestEveryPromiseHasATest(t *testing.T) {
 	}
 	for _, err := range append(wrong, compare(numbers, named)...) {
 		t.Error(err)
+	}
+}
+
+// What the promises lead to on disk is there.
+//
+// contract: R6
+func TestLinks(t *testing.T) {
+	root, err := controlplane.FindRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs := filepath.Join(root, "docs")
+	document, err := os.ReadFile(filepath.Join(docs, "promises.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`).FindAllStringSubmatch(string(document), -1)
+	if len(links) == 0 {
+		t.Error("they lead nowhere")
+	}
+	for _, link := range links {
+		if _, err := os.Stat(filepath.Join(docs, link[1])); err != nil {
+			t.Errorf("docs/promises.md: %v", err)
+		}
 	}
 }
 
