@@ -17,6 +17,7 @@ limitations under the License.
 package contract
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -187,7 +188,8 @@ func TestImportWaitsAndTells(t *testing.T) {
 		w.gw.AddAPI("other")
 		w.gw.AddSubscription(emulator.Subscription{ID: "there", APIHandle: "other", ApplicationID: "app-one", Status: "ACTIVE"}, "token-of-other")
 		w.refused(s, gatewayv1alpha1.ReasonImmutableField)
-		w.leftAlone(clock, s, "CannotObserveExternalResource", gatewayv1alpha1.ReasonImmutableField)
+		w.leftAlone(clock, s, "CannotObserveExternalResource", w.subscribed("known"))
+		w.refused(s, gatewayv1alpha1.ReasonImmutableField)
 		// It is looked for all the same, so that nobody has to say that it fits now.
 		w.gw.DeleteSubscription("there")
 		w.gw.AddSubscription(emulator.Subscription{ID: "there", APIHandle: "api", ApplicationID: "app-one", SubscriptionPlanID: gold.ID, Status: "INACTIVE"}, "token-of-one")
@@ -196,27 +198,36 @@ func TestImportWaitsAndTells(t *testing.T) {
 		if p := s.Spec.ForProvider; p.SubscriptionPlanID != nil || p.Status != nil {
 			t.Errorf("the spec was changed: %+v", p)
 		}
-		if at := w.only(); at.SubscriptionPlanID != "" || at.Status != "INACTIVE" {
+		if at, _ := w.gw.Subscription("there"); at.SubscriptionPlanID != "" || at.Status != "INACTIVE" {
 			t.Errorf("want no plan and the status as it was, got %+v", at)
 		}
 	})
 }
 
 // leftAlone refuses an object so often that it is left alone for longer than any test
-// waits: what happens to it within that time is the guard's doing.
-func (w *world) leftAlone(clock *steppedClock, o resource.Managed, told string, reason xpv2.ConditionReason) {
+// waits: what happens to it from then on is the guard's doing. The other one is polled
+// meanwhile.
+func (w *world) leftAlone(clock *steppedClock, o resource.Managed, told string, other resource.Managed) {
 	w.t.Helper()
-	for range 5 {
+	for range 6 {
 		before := w.told(o, told)
-		clock.step(601 * time.Second)
 		w.eventually("it is tried again", func() error {
+			// Also while it is being refused, from when on it is left alone.
+			clock.step(601 * time.Second)
 			if w.told(o, told) == before {
 				return errNotYet
 			}
 			return nil
 		})
 	}
-	w.refused(o, reason)
+	w.eventually("it is left alone", func() error {
+		before := w.told(o, told)
+		w.polled(externalName(other), 8)
+		if n := w.told(o, told) - before; n != 0 {
+			return fmt.Errorf("it was tried %d times", n)
+		}
+		return nil
+	})
 }
 
 // A conflict about an ID is looked at once a poll and not repeated; what cures it is
@@ -232,7 +243,7 @@ func TestConflictIsCured(t *testing.T) {
 		"NoID": func(w *world, s *gatewayv1alpha1.Subscription) {
 			edit(w, s, func(s *gatewayv1alpha1.Subscription) { s.Spec.ForProvider.ExternalRefID = nil })
 		},
-		"Free": func(w *world, s *gatewayv1alpha1.Subscription) {
+		"Free": func(w *world, _ *gatewayv1alpha1.Subscription) {
 			w.gw.DeleteSubscription("taken")
 		},
 	} {
@@ -247,15 +258,13 @@ func TestConflictIsCured(t *testing.T) {
 				s := w.asked("one", func(s *gatewayv1alpha1.Subscription) { s.Spec.ForProvider.ExternalRefID = ptr("taken") })
 				w.refused(s, gatewayv1alpha1.ReasonConflict)
 				w.poked(s)
-				w.leftAlone(clock, s, "CannotCreateExternalResource", gatewayv1alpha1.ReasonConflict)
+				w.leftAlone(clock, s, "CannotCreateExternalResource", known)
+				w.refused(s, gatewayv1alpha1.ReasonConflict)
 				polls := emulator.Match{Method: http.MethodGet, ID: externalName(known)}
-				polled, tries := w.gw.Count(polls), w.told(s, "CannotCreateExternalResource")
-				w.polled("taken", 5)
-				if n := w.gw.Count(polls) - polled; n == 0 || n > 20 {
-					t.Errorf("it was looked at five times while another one was polled %d times", n)
-				}
-				if n := w.told(s, "CannotCreateExternalResource") - tries; n != 0 {
-					t.Errorf("it was tried %d times meanwhile", n)
+				polled := w.gw.Count(polls)
+				w.polled("taken", 6)
+				if n := w.gw.Count(polls) - polled; n < 2 || n > 30 {
+					t.Errorf("it was looked at six times while another one was polled %d times", n)
 				}
 				if n := w.gw.Count(post) - before; n != 1 {
 					t.Errorf("want one POST, got %d", n)
