@@ -70,6 +70,22 @@ func (a *Annotations) UpdateCriticalAnnotations(ctx context.Context, o client.Ob
 	return errors.Wrap(PatchMetadata(ctx, a.client, o, map[string]any{"annotations": patch}), "cannot update annotations")
 }
 
+// RecordHeld stores under which name an object holds what it holds, and what it
+// recorded of that. Once it is known what came of it, a create that the process did not
+// survive is over; nobody else would tell the runtime.
+func RecordHeld(ctx context.Context, c client.Client, o client.Object) error {
+	if meta.ExternalCreateIncomplete(o) {
+		meta.SetExternalCreateSucceeded(o, meta.GetExternalCreatePending(o))
+	}
+	patch := map[string]string{}
+	for _, k := range []string{meta.AnnotationKeyExternalName, meta.AnnotationKeyExternalCreateSucceeded, gatewayv1alpha1.AnnotationBaseline, gatewayv1alpha1.AnnotationCreateAttempt} {
+		if v, ok := o.GetAnnotations()[k]; ok {
+			patch[k] = v
+		}
+	}
+	return PatchMetadata(ctx, c, o, map[string]any{"annotations": patch})
+}
+
 // nameIsRecorded tells whether the external name is one that the provider recorded.
 func nameIsRecorded(o client.Object) bool {
 	b, err := record.ReadBaseline(o)

@@ -306,6 +306,41 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
+// What is found of a create whose process ended before the answer came is held, and to
+// the runtime that create is over: its mark waits for nobody. So it is where what was
+// held is created again.
+//
+// contract: S11
+// case: D1
+func TestProcessEndsDuringCreate(t *testing.T) {
+	mg := managedBooks()
+	b := newBench(t, mg)
+	dies := func() *v1alpha1.RestApi {
+		t.Helper()
+		b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+		if _, err := b.pass(mg); err == nil {
+			t.Fatal("no error")
+		}
+		// Who is dead notes no failure.
+		b.edit(mg, func(mg *v1alpha1.RestApi) {
+			meta.RemoveAnnotations(mg, meta.AnnotationKeyExternalCreateFailed, meta.AnnotationKeyExternalCreateSucceeded)
+		})
+		return b.settle(mg)
+	}
+	got := dies()
+	ready(t, got)
+	if meta.ExternalCreateIncomplete(got) {
+		t.Errorf("pending: %v", got.GetAnnotations())
+	}
+	b.Gateway.DeleteAPI("books")
+	b.Advance(time.Minute)
+	got = dies()
+	ready(t, got)
+	if meta.ExternalCreateIncomplete(got) {
+		t.Errorf("created again and pending: %v", got.GetAnnotations())
+	}
+}
+
 // A 409 on our own API, because the read before it was stale, is no conflict.
 //
 // case: D5

@@ -343,7 +343,7 @@ func (e *external) hold(ctx context.Context, mg *v1alpha1.RestApi) error {
 		return err
 	}
 	if f.baseline != nil && stored != nil && stored.ID == want.ID && f.baseline.ID == want.ID && f.baseline.Endpoint == want.Endpoint &&
-		(want.GatewayID == "" || f.baseline.GatewayID == want.GatewayID) && meta.GetExternalName(mg) == f.handle {
+		(want.GatewayID == "" || f.baseline.GatewayID == want.GatewayID) && meta.GetExternalName(mg) == f.handle && !meta.ExternalCreateIncomplete(mg) {
 		return nil
 	}
 	answered(mg)
@@ -354,13 +354,7 @@ func (e *external) hold(ctx context.Context, mg *v1alpha1.RestApi) error {
 		// from us.
 		record.WriteAttempt(mg, record.Attempt{AskedID: f.handle, Preset: f.preset, Endpoint: e.at.Endpoint, Outcome: record.Refused})
 	}
-	patch := map[string]string{}
-	for _, k := range []string{meta.AnnotationKeyExternalName, v1alpha1.AnnotationBaseline, v1alpha1.AnnotationCreateAttempt} {
-		if v, ok := mg.GetAnnotations()[k]; ok {
-			patch[k] = v
-		}
-	}
-	return errors.Wrap(kind.PatchMetadata(ctx, e.kube, mg, map[string]any{"annotations": patch}), "cannot record what is held")
+	return errors.Wrap(kind.RecordHeld(ctx, e.kube, mg), "cannot record what is held")
 }
 
 func (e *external) baseline(handle string) record.Baseline {

@@ -273,6 +273,41 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
+// What is found of a create whose process ended before the answer came is held, and to
+// the runtime that create is over: its mark waits for nobody. So it is where what was
+// held is created again.
+//
+// contract: S11
+// case: D1
+func TestProcessEndsDuringCreate(t *testing.T) {
+	mg := managedGold()
+	b := newBench(t, emulator.Options{}, mg)
+	dies := func() *v1alpha1.SubscriptionPlan {
+		t.Helper()
+		b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+		if _, err := b.pass(mg); err == nil {
+			t.Fatal("no error")
+		}
+		// Who is dead notes no failure.
+		b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) {
+			meta.RemoveAnnotations(mg, meta.AnnotationKeyExternalCreateFailed, meta.AnnotationKeyExternalCreateSucceeded)
+		})
+		return b.settle(mg)
+	}
+	got := dies()
+	ready(t, got)
+	if meta.ExternalCreateIncomplete(got) {
+		t.Errorf("pending: %v", got.GetAnnotations())
+	}
+	b.Gateway.DeletePlan(meta.GetExternalName(got))
+	b.Advance(time.Minute)
+	got = dies()
+	ready(t, got)
+	if meta.ExternalCreateIncomplete(got) {
+		t.Errorf("created again and pending: %v", got.GetAnnotations())
+	}
+}
+
 // contract: S33
 func TestDeletedWhileOpen(t *testing.T) {
 	mg := managedGold()

@@ -300,7 +300,7 @@ func (e *external) hold(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (fil
 		return false, err
 	}
 	if b := f.baseline; b != nil && b.ID == want.ID {
-		if stored != nil && stored.ID == want.ID && b.Endpoint == want.Endpoint && b.GatewayID == want.GatewayID && named(mg) == want.ID {
+		if stored != nil && stored.ID == want.ID && b.Endpoint == want.Endpoint && b.GatewayID == want.GatewayID && named(mg) == want.ID && !meta.ExternalCreateIncomplete(mg) {
 			return false, nil
 		}
 		want.LateInitialized = b.LateInitialized
@@ -323,13 +323,7 @@ func (e *external) hold(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (fil
 	if f.baseline == nil && len(want.LateInitialized) > 0 {
 		return true, nil
 	}
-	patch := map[string]string{}
-	for _, k := range []string{meta.AnnotationKeyExternalName, v1alpha1.AnnotationBaseline, v1alpha1.AnnotationCreateAttempt} {
-		if v, ok := mg.GetAnnotations()[k]; ok {
-			patch[k] = v
-		}
-	}
-	return false, errors.Wrap(kind.PatchMetadata(ctx, e.kube, mg, map[string]any{"annotations": patch}), "cannot record what is held")
+	return false, errors.Wrap(kind.RecordHeld(ctx, e.kube, mg), "cannot record what is held")
 }
 
 // compare what is there with what is asked for.
