@@ -18,6 +18,7 @@ package crash
 
 import (
 	"net/http"
+	"reflect"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -35,28 +36,53 @@ func (c *scene) wrong() error {
 	if err := c.provider.Err(); err != nil && c.trap.victim() == nil {
 		return err
 	}
-	if mine := c.mine(); len(mine) > 1 {
-		return errors.Errorf("there are %d subscriptions where there should be one at most: %+v", len(mine), mine)
+	if err := errors.Join(c.doubled(), c.disturbed()); err != nil {
+		return err
 	}
-	made := 0
-	for _, r := range c.gw.Requests(emulator.Match{Method: http.MethodPost, Kind: emulator.Subscriptions}) {
+	for _, mg := range c.about {
+		if is := mg.GetCondition(gatewayv1alpha1.TypeApplied); is.Reason == gatewayv1alpha1.ReasonAmbiguousAttempt {
+			return errors.Errorf("there is nothing ambiguous here: %s", is.Message)
+		}
+	}
+	return nil
+}
+
+// doubled tells whether there is, or was made, more at the gateway than was asked for.
+func (c *scene) doubled() error {
+	asked, are, created := map[emulator.Kind]int{}, map[emulator.Kind]int{}, map[emulator.Kind]int{}
+	for _, s := range c.topics() {
+		asked[s.at]++
+	}
+	for of := range c.things() {
+		if c.others[of] == nil {
+			are[of.at]++
+		}
+	}
+	for _, r := range c.gw.Requests(emulator.Match{Method: http.MethodPost}) {
 		if r.Committed {
-			made++
+			created[r.Kind]++
 		}
 	}
-	if made > 1 {
-		return errors.Errorf("%d subscriptions were created, although one was asked for", made)
-	}
-	for id, b := range c.bystanders {
-		if is, ok := c.gw.Subscription(id); !ok || is != b.is || !c.gw.HoldsToken(id, b.token) {
-			return errors.Errorf("somebody else's subscription was changed from %+v to %+v (there: %t)", b.is, is, ok)
+	for _, at := range []emulator.Kind{emulator.Subscriptions, emulator.RestAPIs, emulator.SubscriptionPlans} {
+		if are[at] > asked[at] || created[at] > asked[at] {
+			return errors.Errorf("there are %d %s and %d were created, although %d were asked for", are[at], at, created[at], asked[at])
 		}
 	}
-	if c.s == nil || c.s.GetUID() == "" {
-		return nil
+	return nil
+}
+
+// disturbed tells whether what is none of the provider's business was changed.
+func (c *scene) disturbed() error {
+	things := c.things()
+	for of, was := range c.others {
+		if is := things[of]; !reflect.DeepEqual(was, is) {
+			return errors.Errorf("what somebody else has at the gateway was changed from %+v to %+v", was, is)
+		}
 	}
-	if is := c.s.GetCondition(gatewayv1alpha1.TypeApplied); is.Reason == gatewayv1alpha1.ReasonAmbiguousAttempt {
-		return errors.Errorf("there is nothing ambiguous here: %s", is.Message)
+	for id, token := range c.tokens {
+		if !c.gw.HoldsToken(id, token) {
+			return errors.Errorf("the token of somebody else's subscription %s was changed", id)
+		}
 	}
 	return nil
 }
@@ -77,12 +103,6 @@ func (c *scene) holds(api, token string, old ...string) error {
 		return errors.Errorf("it is a subscription to %q, want %q", is.APIHandle, api)
 	case is.ApplicationID != application:
 		return errors.Errorf("it is the subscription of %q", is.ApplicationID)
-	case meta.GetExternalName(c.s) != is.ID:
-		return errors.Errorf("the external name is %q, want %q", meta.GetExternalName(c.s), is.ID)
-	case c.s.Status.AtProvider.ID != is.ID:
-		return errors.Errorf("the reported ID is %q, want %q", c.s.Status.AtProvider.ID, is.ID)
-	case !c.s.Status.Deployed:
-		return errors.New("the Subscription does not count as deployed")
 	case !c.gw.HoldsToken(is.ID, token):
 		return errors.New("it has another token")
 	}
@@ -94,19 +114,21 @@ func (c *scene) holds(api, token string, old ...string) error {
 			return errors.New("the old token is let through")
 		}
 	}
-	return c.closed()
+	return errors.Join(held(c.s, is.ID), c.closed())
 }
 
 // closed tells whether nothing is left of a create that would wait for anything.
 func (c *scene) closed() error {
-	a, err := record.ReadAttempt(c.s)
-	switch {
-	case err != nil:
-		return err
-	case a != nil && a.Outcome == record.Open:
-		return errors.New("the attempt to create it is still open")
-	case meta.ExternalCreateIncomplete(c.s):
-		return errors.New("for the runtime, its creation is still pending")
+	for _, mg := range c.about {
+		a, err := record.ReadAttempt(mg)
+		switch {
+		case err != nil:
+			return err
+		case a != nil && a.Outcome == record.Open:
+			return errors.Errorf("the attempt to create %T is still open", mg)
+		case meta.ExternalCreateIncomplete(mg):
+			return errors.Errorf("for the runtime, the creation of %T is still pending", mg)
+		}
 	}
 	return nil
 }
@@ -146,18 +168,22 @@ func (c *scene) hasID() error {
 	return nil
 }
 
+// is tells whether all that the test is about says something.
 func (c *scene) is(t xpv2.ConditionType, s corev1.ConditionStatus, r xpv2.ConditionReason) error {
-	is := c.s.GetCondition(t)
-	if is.Status != s || r != "" && is.Reason != r {
-		return errors.Errorf("want %s %s %s, got %s (%s: %s)", t, s, r, is.Status, is.Reason, is.Message)
+	for _, mg := range c.about {
+		if is := mg.GetCondition(t); is.Status != s || r != "" && is.Reason != r {
+			return errors.Errorf("%T: want %s %s %s, got %s (%s: %s)", mg, t, s, r, is.Status, is.Reason, is.Message)
+		}
 	}
 	return nil
 }
 
-// ready tells whether the Subscription is ready, as it was last edited.
+// ready tells whether all is ready, as it was last edited.
 func (c *scene) ready() error {
-	if is := c.s.GetCondition(xpv2.TypeSynced); is.ObservedGeneration != c.s.GetGeneration() {
-		return errors.Errorf("generation %d was looked at, want %d", is.ObservedGeneration, c.s.GetGeneration())
+	for _, mg := range c.about {
+		if is := mg.GetCondition(xpv2.TypeSynced); is.ObservedGeneration != mg.GetGeneration() {
+			return errors.Errorf("generation %d of %T was looked at, want %d", is.ObservedGeneration, mg, mg.GetGeneration())
+		}
 	}
 	return errors.Join(
 		c.is(xpv2.TypeReady, corev1.ConditionTrue, ""),
@@ -166,14 +192,14 @@ func (c *scene) ready() error {
 	)
 }
 
-// inForce tells whether the Subscription says that its token is in force, or does
-// not say that it is not if it cannot know.
+// inForce tells whether the Subscription, if the test is about it, says that its token
+// is in force, or does not say that it is not if it cannot know.
 func (c *scene) inForce() error {
-	err := c.is(gatewayv1alpha1.TypeTokenInForce, corev1.ConditionTrue, "")
-	if c.death.unsure {
-		err = either(err, c.is(gatewayv1alpha1.TypeTokenInForce, corev1.ConditionUnknown, ""))
+	is := c.s.GetCondition(gatewayv1alpha1.TypeTokenInForce).Status
+	if !c.isAbout(c.s) || is == corev1.ConditionTrue || c.death.unsure && is == corev1.ConditionUnknown {
+		return nil
 	}
-	return err
+	return errors.Errorf("whether the token is in force is %s", is)
 }
 
 // notInForce tells whether the Subscription does not say so.
@@ -184,8 +210,8 @@ func (c *scene) notInForce() error {
 	return nil
 }
 
-// refused tells whether the Subscription says for that reason that what it asks
-// for is not applied.
+// refused tells whether it is said for that reason that what is asked for is not
+// applied.
 func (c *scene) refused(reason xpv2.ConditionReason) error {
 	return errors.Join(
 		c.is(xpv2.TypeReady, corev1.ConditionFalse, ""),
@@ -193,16 +219,19 @@ func (c *scene) refused(reason xpv2.ConditionReason) error {
 	)
 }
 
-// gone tells whether the Subscription is gone, and what it had at the gateway.
+// gone tells whether all that the test is about is gone, and what it had at the
+// gateway.
 func (c *scene) gone() error {
-	switch err := c.get(c.s); {
-	case err == nil:
-		return errors.New("the Subscription is still there")
-	case !kerrors.IsNotFound(err):
-		return err
+	for _, mg := range c.about {
+		switch err := c.get(mg); {
+		case err == nil:
+			return errors.Errorf("%T is still there", mg)
+		case !kerrors.IsNotFound(err):
+			return err
+		}
 	}
-	if mine := c.mine(); len(mine) > 0 {
-		return errors.Errorf("it left behind %+v", mine)
+	if left := made[any](c); len(left) > 0 {
+		return errors.Errorf("it left behind %+v", left)
 	}
 	return nil
 }

@@ -39,19 +39,18 @@ func (c *scene) dump() {
 	if c.death.happened {
 		c.t.Logf("at the first kill the gateway had created it: %t; that was recorded: %t; the edit thereafter was refused: %t", c.death.created, c.death.recorded, c.death.editRefused)
 	}
-	if c.s != nil {
-		if err := c.kube.Get(context.Background(), client.ObjectKeyFromObject(c.s), c.s); err != nil {
+	for _, mg := range c.about {
+		if err := c.kube.Get(context.Background(), client.ObjectKeyFromObject(mg), mg); err != nil {
 			c.t.Log(err)
-		} else {
-			c.s.SetManagedFields(nil)
-			// It was read as JSON, so it can be written.
-			is, _ := yaml.Marshal(c.s) //nolint:errchkjson // See above.
-			c.t.Logf("the Subscription:\n%s", is)
+			continue
 		}
+		mg.SetManagedFields(nil)
+		// It was read as JSON, so it can be written.
+		is, _ := yaml.Marshal(mg) //nolint:errchkjson // See above.
+		c.t.Logf("%T:\n%s", mg, is)
 	}
-	for _, s := range c.gw.Subscriptions() {
-		_, others := c.bystanders[s.ID]
-		c.t.Logf("at the gateway (somebody else's: %t): %+v", others, s)
+	for of, is := range c.things() {
+		c.t.Logf("%s at the gateway (somebody else's: %t): %+v", of.at, c.others[of] != nil, is)
 	}
 	c.dumpRequests()
 	if c.provider != nil {
@@ -67,7 +66,7 @@ func (c *scene) dumpRequests() {
 			c.t.Logf("request: %s (%d times)", last, times)
 		}
 	}
-	for _, r := range c.gw.Requests(emulator.Match{Where: func(r emulator.Request) bool { return r.IsWrite() || r.Kind == emulator.Subscriptions }}) {
+	for _, r := range c.gw.Requests(emulator.Match{Where: func(r emulator.Request) bool { return r.IsWrite() || isAboutOne(r) }}) {
 		line := fmt.Sprintf("%s %s %s %s: %d %s, committed: %t", r.Method, r.Kind, r.ID, r.Query.Encode(), r.Status, r.Outcome, r.Committed)
 		if line != last {
 			say()

@@ -17,12 +17,10 @@ limitations under the License.
 package crash
 
 import (
-	"hash/fnv"
-	"math/rand/v2"
-	"net/http"
 	"testing"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
@@ -39,11 +37,13 @@ import (
 type loss struct {
 	name string
 
-	// shape the Subscription otherwise than is usual. Optional.
-	shape func(c *scene, s *gatewayv1alpha1.Subscription)
+	// about and alike are as of a journey, and so is shape.
+	about func(c *scene) []resource.ModernManaged
+	alike bool
+	shape func(c *scene)
 
 	// before is done, and waited for, before anything gets lost. The provider runs and
-	// reaches the gateway, and the Subscription is not yet created.
+	// reaches the gateway, and what the test is about is not yet created.
 	before func(c *scene)
 
 	// do what causes the event.
@@ -70,8 +70,12 @@ func losses() []loss {
 		{name: "PasswordMended", before: blockedByPassword, do: mendPassword, resource: secretsWatch, event: apiwatch.Modified, of: thePassword, settled: created},
 		{name: "ConfigMended", before: blockedByConfig, do: mendConfig, resource: configsWatch, event: apiwatch.Modified, of: theConfig, settled: created},
 		{name: "ConfigCreated", before: blockedWithoutConfig, do: createConfig, resource: configsWatch, event: apiwatch.Added, of: theConfig, settled: created},
-		{name: "SubscriptionEdited", before: createdFirst, do: changePlan, resource: subscriptionsWatch, event: apiwatch.Modified, of: theSubscription, polls: true, settled: planChanged},
-		{name: "SubscriptionToBeDeleted", before: createdFirst, do: (*scene).delete, resource: subscriptionsWatch, event: apiwatch.Modified, of: theSubscription, polls: true, settled: (*scene).gone},
+		{name: "SubscriptionEdited", before: createdFirst, do: changePlan, resource: subscriptionsWatch, event: apiwatch.Modified, of: theTopic, polls: true, settled: planChanged},
+		{name: "SubscriptionToBeDeleted", before: createdFirst, do: (*scene).delete, resource: subscriptionsWatch, event: apiwatch.Modified, of: theTopic, polls: true, settled: (*scene).gone},
+		{name: "APIEdited", about: anAPI, alike: true, before: createdFirst, do: changeAPI, resource: apisWatch, event: apiwatch.Modified, of: theTopic, polls: true, settled: apiThere},
+		{name: "APIToBeDeleted", about: anAPI, alike: true, before: createdFirst, do: (*scene).delete, resource: apisWatch, event: apiwatch.Modified, of: theTopic, polls: true, settled: (*scene).gone},
+		{name: "PlanEdited", about: aPlan, alike: true, before: createdFirst, do: changeThePlan, resource: plansWatch, event: apiwatch.Modified, of: theTopic, polls: true, settled: planThere},
+		{name: "PlanToBeDeleted", about: aPlan, alike: true, before: createdFirst, do: (*scene).delete, resource: plansWatch, event: apiwatch.Modified, of: theTopic, polls: true, settled: (*scene).gone},
 	}
 }
 
@@ -87,25 +91,21 @@ func theConfig(c *scene) client.Object {
 	return &v1alpha1.ProviderConfig{ObjectMeta: c.named("gateway")}
 }
 
-func theSubscription(c *scene) client.Object {
-	return &gatewayv1alpha1.Subscription{ObjectMeta: c.named(c.s.GetName())}
-}
+func theTopic(c *scene) client.Object { return c.about[0] }
 
-// createdFirst: the Subscription is ready.
+// createdFirst: all is ready.
 func createdFirst(c *scene) {
-	c.create(c.s)
-	c.eventually("the Subscription is ready", func() error {
-		return errors.Join(c.get(c.s), c.ready(), c.inForce(), c.closed())
-	})
+	c.ask()
+	c.eventually("all is ready", c.asAsked)
 	c.calm()
 	c.oldToken = c.published()
 }
 
 // blocked: the Subscription was looked at, and nothing could be done.
 func blocked(c *scene) {
-	c.create(c.s)
-	c.eventually("the Subscription is looked at", func() error {
-		return errors.Join(c.get(c.s), c.is(xpv2.TypeSynced, corev1.ConditionFalse, ""))
+	c.ask()
+	c.eventually("it is looked at", func() error {
+		return errors.Join(c.fresh(), c.is(xpv2.TypeSynced, corev1.ConditionFalse, ""))
 	})
 	if mine := c.mine(); len(mine) > 0 {
 		c.t.Fatalf("want nothing created yet, got %+v", mine)
@@ -206,7 +206,7 @@ func publishedAgain(c *scene) error {
 func TestLostEvent(t *testing.T) {
 	t.Parallel()
 	for _, l := range losses() {
-		for name, g := range generations() {
+		for name, g := range generationsOf(journey{name: l.name, alike: l.alike}) {
 			for _, silence := range silences(l.name + name) {
 				then := map[bool]string{true: "Resumed", false: "Listed"}[silence]
 				t.Run(l.name+"/"+name+"/"+then, func(t *testing.T) {
@@ -224,19 +224,14 @@ func silences(name string) []bool {
 	if shared.all {
 		return []bool{true, false}
 	}
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(name))
-	return []bool{rand.New(rand.NewPCG(shared.seed, h.Sum64())).IntN(2) == 0}
+	return []bool{dice(name).IntN(2) == 0}
 }
 
 // lose an event.
 func lose(t *testing.T, l loss, g emulator.Generation, silence bool) {
 	c := newScene(t, g)
 	defer c.leave()
-	c.s = c.subscription()
-	if l.shape != nil {
-		l.shape(c, c.s)
-	}
+	c.set(l.about, l.shape)
 	c.start(point{})
 	c.connected()
 	l.before(c)
@@ -265,14 +260,7 @@ func lose(t *testing.T, l loss, g emulator.Generation, silence bool) {
 	c.tell("lost that %s %s was %s", l.resource, theft.name, l.event)
 
 	if l.polls {
-		reads := emulator.Match{Method: http.MethodGet, Kind: emulator.Subscriptions}
-		n := c.gw.Count(reads)
-		c.eventually("the gateway is polled twice", func() error {
-			if more := c.gw.Count(reads) - n; more < 2 {
-				return errors.Errorf("it was polled %d times", more)
-			}
-			return nil
-		})
+		c.polledTwice()
 	}
 	c.sluices.cut(l.resource, !silence)
 	settled := func() error { return l.settled(c) }

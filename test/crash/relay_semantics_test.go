@@ -80,7 +80,7 @@ func relayTo(t *testing.T, b *backend, trap *trap) *relay {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newRelay(t, relay{to: "backend", trap: trap, target: u, transport: http.DefaultTransport, counts: changesCluster, looks: looksForSubscription})
+	return newRelay(t, relay{to: "backend", trap: trap, target: u, transport: http.DefaultTransport, counts: changesCluster, looks: looksFor})
 }
 
 func send(t *testing.T, method, url, body string) (string, error) {

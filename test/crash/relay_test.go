@@ -30,6 +30,8 @@ import (
 	"testing"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+
+	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 )
 
 // A moment is when a process dies that makes a write.
@@ -73,8 +75,14 @@ type trap struct {
 	killed  chan struct{}
 	pending sync.WaitGroup
 
-	// straggler is a write that is on its way although who made it is dead.
-	straggler func()
+	straggler *straggler
+}
+
+// A straggler is a write that is on its way although who made it is dead.
+type straggler struct {
+	write
+
+	carryOut func()
 }
 
 // A meddler relays the n-th write, or does something else with it or beside it.
@@ -181,16 +189,19 @@ func (t *trap) spring() {
 	close(killed)
 }
 
-// takeStraggler returns what is still on its way, once.
-func (t *trap) takeStraggler() func() {
+// takeStraggler returns what is still on its way, once, if that is looked for.
+func (t *trap) takeStraggler(looks func(write) bool) *straggler {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.straggler
+	if s == nil || !looks(s.write) {
+		return nil
+	}
 	t.straggler = nil
 	return s
 }
 
-func (t *trap) setStraggler(s func()) {
+func (t *trap) setStraggler(s *straggler) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.straggler = s
@@ -208,9 +219,9 @@ type relay struct {
 
 	// counts tells whether a request is one that counts.
 	counts func(*http.Request) bool
-	// looks tells whether a request looks for what a straggler would have done.
+	// looks tells whether a request looks for what such a straggler would have done.
 	// Optional.
-	looks func(*http.Request) bool
+	looks func(write, *http.Request) bool
 	// sluices hold back what a watch shows. Optional.
 	sluices *sluices
 }
@@ -245,16 +256,16 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			r.sluices.watch(r, w, req)
 			return
 		}
-		if r.looks != nil && r.looks(req) {
-			if straggle := r.trap.takeStraggler(); straggle != nil {
-				r.answerAfter(w, req, straggle)
+		if r.looks != nil {
+			if s := r.trap.takeStraggler(func(of write) bool { return r.looks(of, req) }); s != nil {
+				r.answerAfter(w, req, s.carryOut)
 				return
 			}
 		}
 		r.proxy.ServeHTTP(w, req)
 		return
 	}
-	j := r.trap.judge(write{To: r.to, Line: req.Method + " " + req.URL.RequestURI()})
+	j := r.trap.judge(r.writeOf(req))
 	switch j.verdict {
 	case pass:
 		defer r.trap.pending.Done()
@@ -271,6 +282,10 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	// No answer, and the connection is cut.
 	panic(http.ErrAbortHandler)
+}
+
+func (r *relay) writeOf(req *http.Request) write {
+	return write{To: r.to, Line: req.Method + " " + req.URL.RequestURI()}
 }
 
 // relayed is a write that nobody meddles with.
@@ -301,7 +316,7 @@ func (r *relay) strike(req *http.Request, m moment) {
 		_ = r.forward(out, string(body))
 	case late:
 		if r.looks != nil {
-			r.trap.setStraggler(func() { _ = r.forward(out, string(body)) })
+			r.trap.setStraggler(&straggler{r.writeOf(req), func() { _ = r.forward(out, string(body)) }})
 		}
 	case before:
 	}
@@ -346,9 +361,17 @@ func changesCluster(req *http.Request) bool {
 	return true
 }
 
-// looksForSubscription tells whether a request to the gateway finds out whether
-// a subscription is there.
-func looksForSubscription(req *http.Request) bool {
-	return req.Method == http.MethodGet && strings.Contains(req.URL.Path, "/subscriptions") &&
-		(!strings.HasSuffix(req.URL.Path, "/subscriptions") || req.URL.Query().Has("apiId"))
+// looksFor tells whether a request to the gateway finds out whether something is
+// there that a write may have made: a plan in a list of all, and an API never there.
+func looksFor(w write, req *http.Request) bool {
+	path := req.URL.Path
+	switch {
+	case req.Method != http.MethodGet:
+		return false
+	case strings.Contains(w.Line, "/"+string(emulator.SubscriptionPlans)):
+		return strings.Contains(path, "/"+string(emulator.SubscriptionPlans))
+	case strings.Contains(w.Line, "/"+string(emulator.RestAPIs)):
+		return strings.Contains(path, "/"+string(emulator.RestAPIs)+"/")
+	}
+	return strings.Contains(path, "/subscriptions") && (!strings.HasSuffix(path, "/subscriptions") || req.URL.Query().Has("apiId"))
 }

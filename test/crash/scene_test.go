@@ -22,12 +22,14 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
@@ -57,7 +59,12 @@ const (
 	gatewayName = "gateway"
 
 	// Names of what is there.
+	theName            = "one"
 	theAPI, anotherAPI = "api", "another-api"
+	chosenHandle       = "chosen-by-the-user"
+	thePlan            = "Platinum"
+	renamedPlan        = "Diamond"
+	takenPlan          = "Gold"
 	application        = "app-one"
 	tokenSecret        = "token"
 	connectionSecret   = "connection"
@@ -88,12 +95,20 @@ type scene struct {
 	// gold and silver are IDs of plans.
 	gold, silver string
 
-	// bystanders are subscriptions at the gateway that are none of the provider's
-	// business, by ID, and their tokens.
-	bystanders map[string]bystander
+	// others are the things at the gateway that are none of the provider's business,
+	// and tokens those of the subscriptions among them, by ID.
+	others map[thing]any
+	tokens map[string]string
 
-	// s is the Subscription that the test is about.
-	s *gatewayv1alpha1.Subscription
+	// about is what the test is about: some of what comes next. It is none of them as
+	// long as nothing was asked for.
+	about []resource.ModernManaged
+	s     *gatewayv1alpha1.Subscription
+	a     *gatewayv1alpha1.RestApi
+	p     *gatewayv1alpha1.SubscriptionPlan
+
+	// asked is how often the gateway was asked to write something before the journey.
+	asked int
 
 	// story is what happened to the provider so far.
 	story []string
@@ -109,11 +124,11 @@ type scene struct {
 type death struct {
 	// happened is false as long as it was not.
 	happened bool
-	// created is true if the gateway has, or is still going to have, a subscription
-	// that the provider asked for.
+	// created is true if the gateway has, or is still going to have, something that the
+	// provider asked for.
 	created bool
-	// recorded is true if the Subscription records what it holds, and reported if it
-	// shows it.
+	// recorded is true if it is recorded in the cluster what is held, and reported if
+	// it is shown.
 	recorded, reported bool
 	// unsure is true if the provider may not know any more that the token is in force.
 	// Where it can send the token again it does. It is about all deaths.
@@ -121,11 +136,6 @@ type death struct {
 	// editRefused is true if the API server refused an edit of the spec thereafter,
 	// since the subscription is deployed.
 	editRefused bool
-}
-
-type bystander struct {
-	is    emulator.Subscription
-	token string
 }
 
 // newScene sets the scene, without a provider. Leave it.
@@ -139,13 +149,13 @@ func newScene(t *testing.T, g emulator.Generation) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &scene{t: t, kube: shared.kube, gw: gw, inPlace: g == emulator.InPlace, dir: t.TempDir(), trap: &trap{}, bystanders: map[string]bystander{}}
+	c := &scene{t: t, kube: shared.kube, gw: gw, inPlace: g == emulator.InPlace, dir: t.TempDir(), trap: &trap{}, tokens: map[string]string{}}
 
 	target, err := url.Parse(gw.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.toGateway = newRelay(t, relay{to: gatewayName, trap: c.trap, target: target, transport: &http.Transport{}, counts: isWrite, looks: looksForSubscription})
+	c.toGateway = newRelay(t, relay{to: gatewayName, trap: c.trap, target: target, transport: &http.Transport{}, counts: isWrite, looks: looksFor})
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "crash-"}}
 	c.create(ns)
 	c.ns = ns.GetName()
@@ -153,6 +163,7 @@ func newScene(t *testing.T, g emulator.Generation) *scene {
 	c.toPlane = newRelay(t, relay{to: "API server", trap: c.trap, target: shared.server, transport: shared.transport, counts: changesCluster, sluices: c.sluices})
 	c.create(c.secret("gateway", "password", password), c.secret(tokenSecret, "token", firstToken), c.providerConfig())
 	c.furnish()
+	c.s, c.a, c.p = c.subscription(), c.restAPI(), c.plan()
 	return c
 }
 
@@ -177,9 +188,10 @@ func (c *scene) furnish() {
 			c.t.Fatalf("cannot add API %s", handle)
 		}
 	}
-	gold, _ := c.gw.AddPlan("Gold")
+	gold, _ := c.gw.AddPlan(takenPlan)
 	silver, _ := c.gw.AddPlan("Silver")
 	c.gold, c.silver = gold.ID, silver.ID
+	c.others = c.things()
 	c.standBy(emulator.Subscription{APIHandle: theAPI, ApplicationID: "stranger", SubscriptionPlanID: c.gold}, "token-of-a-stranger")
 	c.standBy(emulator.Subscription{APIHandle: anotherAPI, ApplicationID: application, SubscriptionPlanID: c.gold}, "token-elsewhere")
 }
@@ -191,7 +203,8 @@ func (c *scene) standBy(s emulator.Subscription, token string) {
 	if !ok {
 		c.t.Fatalf("cannot add a subscription to %s", s.APIHandle)
 	}
-	c.bystanders[is.ID] = bystander{is: is, token: token}
+	c.tokens[is.ID] = token
+	c.others[thing{emulator.Subscriptions, is.ID}] = is
 }
 
 // start the provider, to be killed at the given point since it started.
@@ -312,28 +325,17 @@ func (c *scene) tell(format string, a ...any) {
 // lookAround what is there while the provider is dead.
 func (c *scene) lookAround() {
 	c.t.Helper()
-	c.death.created = len(c.mine()) > 0
-	if err := c.get(c.s); err != nil {
-		if !kerrors.IsNotFound(err) {
-			c.t.Fatal(err)
-		}
+	c.death.created = len(made[any](c)) > 0
+	switch err := c.fresh(); {
+	case kerrors.IsNotFound(err):
 		return
+	case err != nil:
+		c.t.Fatal(err)
 	}
-	c.death.reported = c.s.Status.AtProvider.ID != ""
-	c.death.recorded = c.s.GetAnnotations()[gatewayv1alpha1.AnnotationBaseline] != ""
-}
-
-// subscription is the Subscription that the test is about, not yet created.
-func (c *scene) subscription() *gatewayv1alpha1.Subscription {
-	return &gatewayv1alpha1.Subscription{
-		ObjectMeta: c.named("one"),
-		Spec: gatewayv1alpha1.SubscriptionSpec{
-			ManagedResourceSpec: xpv2.ManagedResourceSpec{ProviderConfigReference: &xpv2.ProviderConfigReference{Kind: v1alpha1.ProviderConfigKind, Name: "gateway"}},
-			ForProvider: gatewayv1alpha1.SubscriptionParameters{
-				APIID: ptr(theAPI), ApplicationID: ptr(application), SubscriptionPlanID: ptr(c.gold),
-				SubscriptionTokenSecretRef: &gatewayv1alpha1.TokenSecretReference{Name: tokenSecret},
-			},
-		},
+	c.death.reported, c.death.recorded = true, true
+	for _, s := range c.topics() {
+		c.death.reported = c.death.reported && s.id != ""
+		c.death.recorded = c.death.recorded && s.mg.GetAnnotations()[gatewayv1alpha1.AnnotationBaseline] != ""
 	}
 }
 
@@ -358,6 +360,27 @@ func (c *scene) get(o client.Object) error {
 	return c.kube.Get(c.t.Context(), client.ObjectKeyFromObject(o), o)
 }
 
+// fresh reads all that the test is about.
+func (c *scene) fresh() error {
+	for _, mg := range c.about {
+		if err := c.get(mg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isAbout tells whether the test is about a managed resource.
+func (c *scene) isAbout(mg resource.ModernManaged) bool { return slices.Contains(c.about, mg) }
+
+// ask for what the test is about.
+func (c *scene) ask() {
+	c.t.Helper()
+	for _, mg := range c.about {
+		c.create(mg)
+	}
+}
+
 // edit an object until the API server takes it, or refuses it.
 func edit[T client.Object](c *scene, o T, change func(T)) error {
 	for {
@@ -379,10 +402,13 @@ func mustEdit[T client.Object](c *scene, o T, change func(T)) {
 	}
 }
 
+// delete all that the test is about.
 func (c *scene) delete() {
 	c.t.Helper()
-	if err := c.kube.Delete(c.t.Context(), c.s); client.IgnoreNotFound(err) != nil {
-		c.t.Fatal(err)
+	for _, mg := range c.about {
+		if err := c.kube.Delete(c.t.Context(), mg); client.IgnoreNotFound(err) != nil {
+			c.t.Fatal(err)
+		}
 	}
 }
 
@@ -394,17 +420,6 @@ func (c *scene) published() string {
 		c.t.Fatal(err)
 	}
 	return string(s.Data["token"])
-}
-
-// mine are the subscriptions at the gateway that are the provider's business.
-func (c *scene) mine() []emulator.Subscription {
-	var mine []emulator.Subscription
-	for _, s := range c.gw.Subscriptions() {
-		if _, ok := c.bystanders[s.ID]; !ok {
-			mine = append(mine, s)
-		}
-	}
-	return mine
 }
 
 // eventually waits until a condition holds, and sees to it that all is well
@@ -450,9 +465,11 @@ func (c *scene) leave() {
 // tidyUp removes what a failed test left, so that it disturbs no other one.
 func (c *scene) tidyUp() {
 	ctx := context.Background()
-	if c.s != nil && c.kube.Get(ctx, client.ObjectKeyFromObject(c.s), c.s) == nil {
-		c.s.SetFinalizers(nil)
-		_ = c.kube.Update(ctx, c.s)
+	for _, mg := range c.about {
+		if c.kube.Get(ctx, client.ObjectKeyFromObject(mg), mg) == nil {
+			mg.SetFinalizers(nil)
+			_ = c.kube.Update(ctx, mg)
+		}
 	}
 	pc := &v1alpha1.ProviderConfig{ObjectMeta: c.named("gateway")}
 	if c.kube.Get(ctx, client.ObjectKeyFromObject(pc), pc) == nil {
@@ -470,19 +487,12 @@ func ptr[T any](v T) *T { return &v }
 // nothing to poll there is nothing to wait for.
 func (c *scene) calm() {
 	c.t.Helper()
-	if c.get(c.s) != nil {
+	if c.fresh() != nil {
 		return
 	}
 	for range calmTries {
 		c.trap.arm(0, before, c.kill)
-		reads := emulator.Match{Method: http.MethodGet, Kind: emulator.Subscriptions}
-		n := c.gw.Count(reads)
-		c.eventually("the gateway is polled twice", func() error {
-			if more := c.gw.Count(reads) - n; more < 2 {
-				return errors.Errorf("it was polled %d times", more)
-			}
-			return nil
-		})
+		c.polledTwice()
 		c.trap.disarm()
 		if len(c.trap.seen()) == 0 {
 			return
@@ -490,6 +500,30 @@ func (c *scene) calm() {
 	}
 	c.t.Errorf("the provider does not stop writing: %v", c.trap.seen())
 }
+
+// polledTwice waits until the gateway was asked twice about each topic.
+func (c *scene) polledTwice() {
+	c.t.Helper()
+	began := map[emulator.Kind]int{}
+	reads := func(at emulator.Kind) int {
+		return c.gw.Count(emulator.Match{Method: http.MethodGet, Kind: at, Where: isAboutOne})
+	}
+	for _, s := range c.topics() {
+		began[s.at] = reads(s.at)
+	}
+	c.eventually("the gateway is polled twice", func() error {
+		for at, n := range began {
+			if more := reads(at) - n; more < 2 {
+				return errors.Errorf("its %s were polled %d times", at, more)
+			}
+		}
+		return nil
+	})
+}
+
+// isAboutOne tells whether a request is more than a question whether the gateway is
+// there, for which APIs are listed.
+func isAboutOne(r emulator.Request) bool { return r.Kind != emulator.RestAPIs || r.ID != "" }
 
 // calmTries are how many times it may write before that.
 const calmTries = 10

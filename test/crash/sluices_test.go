@@ -33,6 +33,8 @@ import (
 
 const (
 	subscriptionsWatch = "subscriptions"
+	apisWatch          = "restapis"
+	plansWatch         = "subscriptionplans"
 	secretsWatch       = "secrets"
 	configsWatch       = "providerconfigs"
 

@@ -19,8 +19,6 @@ package crash
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -70,12 +68,13 @@ func (h hitch) String() string {
 	return strings.Join(parts, "-")
 }
 
-// hitchesOf are all that may happen on a journey of such writes.
-func hitchesOf(writes []write) []hitch {
+// hitchesOf are all that may happen on a journey of such writes, on which such events
+// matter.
+func hitchesOf(writes []write, watches []string) []hitch {
 	var all []hitch
 	for i, w := range writes {
 		n := i + 1
-		for _, resource := range []string{subscriptionsWatch, secretsWatch} {
+		for _, resource := range watches {
 			all = append(all, hitch{n: n, behind: resource, writes: 1}, hitch{n: n, behind: resource, writes: 3})
 		}
 		if !w.toAPIServer() {
@@ -86,52 +85,69 @@ func hitchesOf(writes []write) []hitch {
 				hitch{n: n, answer: &a, moment: before},
 				hitch{n: n, answer: &a, moment: after},
 				// It does not know what it did, and does not see it.
-				hitch{n: n, answer: &a, moment: after, behind: subscriptionsWatch, writes: 2})
+				hitch{n: n, answer: &a, moment: after, behind: w.watchedBy(watches), writes: 2})
 		}
 	}
 	return all
 }
 
-// chooseHitches that are tried, the same for the same seed: one of each sort, and
-// that the API server refuses to record what the gateway was just asked for.
-func chooseHitches(name string, writes []write) []hitch {
-	all := hitchesOf(writes)
+// chooseHitches that are tried, the same for the same seed: any one, and one at the
+// record of what the gateway was just asked for. A create's is refused by the API
+// server; any other is shown late.
+func chooseHitches(name string, writes []write, watches []string) []hitch {
+	all := hitchesOf(writes, watches)
 	if shared.all {
 		return all
 	}
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(name))
-	r := rand.New(rand.NewPCG(shared.seed, h.Sum64()))
-	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	var chosen []hitch
-	taken := map[moment]bool{}
-	for _, h := range all {
-		if !taken[h.moment] {
-			taken[h.moment] = true
-			chosen = append(chosen, h)
-		}
-	}
-	if n := recorded(writes); n > 0 {
-		h := hitch{n: n, answer: &answers()[1], moment: before}
-		if !slices.ContainsFunc(chosen, func(o hitch) bool { return o.String() == h.String() }) {
-			chosen = append(chosen, h)
-		}
+	chosen := []hitch{all[dice(name).IntN(len(all))]}
+	if h, ok := atRecord(writes, watches); ok && h.String() != chosen[0].String() {
+		chosen = append(chosen, h)
 	}
 	return chosen
 }
 
-// recorded is the write that records what a create came to, or 0.
-func recorded(writes []write) int {
-	asked := false
+// atRecord is the hitch at the write that records what a write to the gateway came to,
+// if there is one.
+func atRecord(writes []write, watches []string) (hitch, bool) {
+	asked := ""
 	for i, w := range writes {
 		switch {
-		case w.To == gatewayName && strings.HasPrefix(w.Line, http.MethodPost):
-			asked = true
-		case asked && strings.HasPrefix(w.Line, http.MethodPatch) && strings.Contains(w.Line, "/"+subscriptionsWatch+"/"):
-			return i + 1
+		case !w.toAPIServer() && asked == "":
+			asked, _, _ = strings.Cut(w.Line, " ")
+		case asked == http.MethodPost && strings.HasPrefix(w.Line, http.MethodPatch) && w.isOf(watches):
+			return hitch{n: i + 1, answer: &answers()[1], moment: before}, true
+		case asked != "" && asked != http.MethodPost && w.isOf(watches):
+			return hitch{n: i + 1, behind: w.watchedBy(watches), writes: 3}, true
 		}
 	}
-	return 0
+	return hitch{}, false
+}
+
+// isOf tells whether a write is one of an object of which such events tell.
+func (w write) isOf(watches []string) bool {
+	return slices.ContainsFunc(watches, func(of string) bool { return strings.Contains(w.Line, "/"+of+"/") })
+}
+
+// watchedBy is the watch that shows a write, or the first if none does.
+func (w write) watchedBy(watches []string) string {
+	for _, of := range watches {
+		if w.isOf([]string{of}) {
+			return of
+		}
+	}
+	return watches[0]
+}
+
+// watches are what shows the journey's events, those of its topics first.
+func (c *scene) watches() []string {
+	var all []string
+	for _, s := range c.topics() {
+		all = append(all, s.watch)
+	}
+	if c.isAbout(c.s) {
+		all = append(all, secretsWatch)
+	}
+	return all
 }
 
 // A stumble is a hitch as it happens.
@@ -167,7 +183,7 @@ func (c *scene) stumble(h hitch) *stumble {
 	switch ref := c.s.Spec.ForProvider.SubscriptionTokenSecretRef; {
 	case h.behind == secretsWatch:
 		o = &v1alpha1.ProviderConfig{ObjectMeta: c.named("gateway")}
-	case ref != nil:
+	case c.isAbout(c.s) && ref != nil:
 		o = &corev1.Secret{ObjectMeta: c.named(ref.Name)}
 	}
 	s.poke = func() {
@@ -223,11 +239,11 @@ func (s *stumble) meddle(r *relay, n int, w http.ResponseWriter, req *http.Reque
 }
 
 // Whatever the API server answers to a write, carried out or not, and however old
-// what the provider sees, there is in the end exactly what the spec asks for: one
-// subscription and one create, the right token, nothing that others made changed,
-// and nothing left of it once it is deleted.
+// what the provider sees, there is in the end exactly what the specs ask for: one of
+// each and one create, the right token, nothing that others made changed, and nothing
+// left of it once it is deleted.
 //
-// contract: S6, S8, S11, S12, S17, S26, S27, S33, A10, A11
+// contract: S6, S8, S11, S12, S17, S26, S27, S33, R1, R2, P1, P4, P5, A10, A11
 // case: C7, D2, D5
 func TestStumble(t *testing.T) {
 	t.Parallel()
@@ -236,14 +252,14 @@ func TestStumble(t *testing.T) {
 			// There is no meanwhile: the provider is not killed.
 			continue
 		}
-		for name, g := range generations() {
+		for name, g := range generationsOf(j) {
 			t.Run(j.name+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				writes := travelLate(t, j, g)
+				writes, watches := travelLate(t, j, g)
 				if t.Failed() {
 					return
 				}
-				chosen := chooseHitches(t.Name(), writes)
+				chosen := chooseHitches(t.Name(), writes, watches)
 				t.Logf("%d writes, hitches %v", len(writes), chosen)
 				for _, h := range chosen {
 					t.Run(h.String(), func(t *testing.T) {
@@ -257,11 +273,12 @@ func TestStumble(t *testing.T) {
 }
 
 // travelLate travels a journey on which all that the provider sees is late, and
-// returns the writes it makes.
-func travelLate(t *testing.T, j journey, g emulator.Generation) []write {
+// returns the writes it makes and what it watches.
+func travelLate(t *testing.T, j journey, g emulator.Generation) ([]write, []string) {
 	c := newScene(t, g)
 	defer c.leave()
 	c.depart(j)
+	c.asked = c.writes()
 	c.sluices.slow(lateness)
 	c.trap.arm(0, before, nil)
 	c.do(j)
@@ -270,8 +287,9 @@ func travelLate(t *testing.T, j journey, g emulator.Generation) []write {
 	writes := c.trap.seen()
 	shared.late.Add(1)
 	c.createdStraight(j, true)
+	c.askedNoMore(j, 0)
 	c.arrive(settled)
-	return writes
+	return writes, c.watches()
 }
 
 // createdStraight sees to it that a create asked the gateway once, and for nothing
@@ -282,14 +300,13 @@ func (c *scene) createdStraight(j journey, answered bool) {
 	if !j.creates {
 		return
 	}
-	of := func(method string) int {
-		return c.gw.Count(emulator.Match{Method: method, Kind: emulator.Subscriptions})
-	}
-	if n := of(http.MethodPost); n != 1 {
-		c.t.Errorf("the gateway was asked %d times to create it", n)
-	}
-	if n := of(http.MethodPut); answered && n > 0 {
-		c.t.Errorf("the gateway was asked %d times to change what was just created", n)
+	for _, s := range c.topics() {
+		if n := c.gw.Count(emulator.Match{Method: http.MethodPost, Kind: s.at}); n != 1 {
+			c.t.Errorf("the gateway was asked %d times to create %T", n, s.mg)
+		}
+		if n := c.gw.Count(emulator.Match{Method: http.MethodPut, Kind: s.at}); answered && n > 0 {
+			c.t.Errorf("the gateway was asked %d times to change %T, which was just created", n, s.mg)
+		}
 	}
 }
 
@@ -298,6 +315,7 @@ func travelStumbling(t *testing.T, j journey, g emulator.Generation, h hitch) {
 	c := newScene(t, g)
 	defer c.leave()
 	c.depart(j)
+	c.asked = c.writes()
 	s := c.stumble(h)
 	c.trap.armWith(s.meddle)
 	c.do(j)
@@ -323,5 +341,34 @@ func travelStumbling(t *testing.T, j journey, g emulator.Generation, h hitch) {
 		c.tell("%s happened at write %d", h, at)
 	}
 	c.createdStraight(j, h.answer == nil)
+	c.askedNoMore(j, h.mayRepeat())
 	c.arrive(settled)
+}
+
+// mayRepeat is how many writes to the gateway may be repeated because of a hitch: one
+// of which it could not be recorded that it was made. What comes late is waited for.
+func (h hitch) mayRepeat() int {
+	if h.answer == nil {
+		return 0
+	}
+	return 1
+}
+
+// writes to the gateway that were asked for so far.
+func (c *scene) writes() int { return len(c.gw.Requests(emulator.Match{Writes: true})) }
+
+// askedNoMore sees to it that the gateway was not asked for more than the journey
+// needs, but for so many writes.
+func (c *scene) askedNoMore(j journey, but int) {
+	c.t.Helper()
+	need := j.asks
+	switch need {
+	case asOften:
+		return
+	case 0:
+		need = len(c.about)
+	}
+	if n := c.writes() - c.asked; n > need+but {
+		c.t.Errorf("the gateway was asked for %d writes, and %d are needed", n, need)
+	}
 }
