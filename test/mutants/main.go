@@ -93,15 +93,15 @@ func run(ctx context.Context, names []string) error {
 // sound tells whether the tests pass where nothing is disabled: otherwise it means
 // nothing that they fail.
 func sound(ctx context.Context, all []mutant) error {
-	var folders []string
+	var tested []tests
 	for _, m := range all {
-		if !slices.Contains(folders, m.folder()) {
-			folders = append(folders, m.folder())
+		if t := m.tests(); !slices.Contains(tested, t) {
+			tested = append(tested, t)
 		}
 	}
-	for _, f := range folders {
-		if out, err := test(ctx, f); err != nil {
-			return fmt.Errorf("the tests of %s fail without any mutant:\n%s", f, out)
+	for _, t := range tested {
+		if out, err := t.run(ctx, ""); err != nil {
+			return fmt.Errorf("the tests of %s fail without any mutant:\n%s", t.folder, out)
 		}
 	}
 	return nil
@@ -114,16 +114,31 @@ type mutant struct {
 	promise string
 	// file that is altered, and what is replaced in it by what.
 	file, old, new string
+	// by is which tests have to notice it, if not those of the package that is altered.
+	by tests
 }
 
-// folder of the package that is altered, whose tests are run.
-func (m mutant) folder() string { return path.Dir(m.file) }
+func (m mutant) tests() tests {
+	if m.by.folder != "" {
+		return m.by
+	}
+	return tests{folder: path.Dir(m.file)}
+}
 
-// test runs the tests of a package. That one fails is all there is to know of it.
-func test(ctx context.Context, folder string, flags ...string) ([]byte, error) {
-	args := append([]string{"test", "-count=1", "-timeout=10m"}, flags...)
-	cmd := exec.CommandContext(ctx, "go", append(args, "./"+folder)...) //nolint:gosec // The arguments are this program's own.
+// Tests are those of a package, all of them or those that a pattern matches.
+type tests struct {
+	folder, pattern string
+}
+
+// run the tests, with an overlay if there is one. That one fails is all there is to
+// know of it.
+func (t tests) run(ctx context.Context, overlay string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=10m", "-run="+t.pattern, "./"+t.folder) //nolint:gosec // The arguments are this program's own.
 	cmd.Env = append(os.Environ(), "RAPID_SHRINKTIME=1s", "RAPID_NOFAILFILE=true")
+	if overlay != "" {
+		// Some tests build the provider themselves.
+		cmd.Env = append(cmd.Env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay))
+	}
 	return cmd.CombinedOutput()
 }
 
@@ -137,17 +152,18 @@ func (m mutant) test(ctx context.Context, named map[string][]string) ([]string, 
 		return nil, err
 	}
 	defer clean()
-	out, err := test(ctx, m.folder(), "-overlay="+overlay)
+	folder := m.tests().folder
+	out, err := m.tests().run(ctx, overlay)
 	switch {
 	case err == nil:
-		return nil, fmt.Errorf("no test of %s fails", m.folder())
+		return nil, fmt.Errorf("no test of %s fails", folder)
 	case strings.Contains(string(out), "[build failed]") || strings.Contains(string(out), "[setup failed]"):
 		return nil, fmt.Errorf("it does not build:\n%s", out)
 	}
 	var all, killers []string
 	for _, match := range failed.FindAllStringSubmatch(string(out), -1) {
 		all = append(all, match[1])
-		if slices.Contains(named[m.folder()+"."+match[1]], m.promise) {
+		if slices.Contains(named[folder+"."+match[1]], m.promise) {
 			killers = append(killers, match[1])
 		}
 	}
