@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -46,6 +47,7 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	kyaml "sigs.k8s.io/yaml"
 
 	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
@@ -55,7 +57,9 @@ import (
 )
 
 const (
-	// releases holds, for each release, what its provider stored.
+	// releases holds, for each release, what its provider stored, in a folder that is
+	// never changed again: gateways of a generation that its name begins with, as they
+	// were recorded, and by hand what a recording does not come by.
 	releases = "../testdata/releases"
 	// thisRelease is the one that UPDATE_FIXTURES=1 records.
 	thisRelease = "v0.1.0"
@@ -65,8 +69,9 @@ const (
 	// recordedCluster is the same each time: marks at the gateway bear its name.
 	recordedCluster = "the-cluster"
 
-	// recordedTokenMemory is an annotation whose name is as permanent as the recordings.
+	// Annotations whose names are as permanent as the recordings.
 	recordedTokenMemory = "gateway.apiplatform.crossplane.io/token-memory"
+	recordedAttempt     = "gateway.apiplatform.crossplane.io/create-attempt"
 )
 
 // storedKinds are the kinds that are recorded, in the order in which they are
@@ -82,14 +87,14 @@ var storedKinds = []schema.GroupVersionKind{
 }
 
 // What earlier releases stored works on under this one: nothing is written at the
-// gateway, no spec changes, and what was ready is. So it is where status was lost, as
-// by a restore, but that a token of which only status knew that the gateway has it is
-// then sent once more.
+// gateway, no spec changes, and all is ready, also a create that was not answered. So it
+// is where status was lost, as by a restore, but that a token of which nobody knows any
+// more that the gateway has it is then sent once more. What is deleted leaves nothing.
 //
 // After a change of what is stored, before a release, UPDATE_FIXTURES=1 records anew.
 //
-// contract: A9, S17, S26, S27
-// case: H7
+// contract: A9, S11, S12, S17, S26, S27, A11
+// case: H7, D1
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	generations := map[string]emulator.Generation{"inplace": emulator.InPlace, "legacy": emulator.Legacy}
@@ -98,27 +103,24 @@ func TestUpgrade(t *testing.T) {
 			t.Run("Record/"+name, func(t *testing.T) { recordRelease(t, g, filepath.Join(releases, thisRelease, name)) })
 		}
 	}
-	found, err := os.ReadDir(releases)
-	if err != nil {
-		t.Fatal(err)
+	found, err := filepath.Glob(filepath.Join(releases, "*", "*"))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%s holds %d recordings: %v", releases, len(found), err)
 	}
-	tested := 0
-	for _, release := range found {
-		for name, g := range generations {
-			if !release.IsDir() {
-				continue
-			}
-			tested++
-			for variant, keep := range map[string]bool{"WithStatus": true, "WithoutStatus": false} {
-				t.Run(release.Name()+"/"+name+"/"+variant, func(t *testing.T) {
-					t.Parallel()
-					upgrade(t, g, filepath.Join(releases, release.Name(), name), keep)
-				})
-			}
+	for _, dir := range found {
+		release, name := filepath.Base(filepath.Dir(dir)), filepath.Base(dir)
+		generation, _, _ := strings.Cut(name, "-")
+		g, ok := generations[generation]
+		if !ok {
+			t.Errorf("%s is of no generation", dir)
+			continue
 		}
-	}
-	if tested == 0 {
-		t.Errorf("%s holds nothing", releases)
+		for variant, keep := range map[string]bool{"WithStatus": true, "WithoutStatus": false} {
+			t.Run(release+"/"+name+"/"+variant, func(t *testing.T) {
+				t.Parallel()
+				upgrade(t, g, dir, keep)
+			})
+		}
 	}
 }
 
@@ -422,22 +424,11 @@ func upgrade(t *testing.T, g emulator.Generation, dir string, keepStatus bool) {
 	tokens := w.filled(dir, texts, r)
 	before := recordingOf(w.gw, nil)
 
-	// If anything was written since the create, or the create was another's, status alone
-	// knows which token the gateway has.
-	mayPut := map[string]bool{}
-	for _, o := range objects {
-		if keepStatus || o.GetKind() != gatewayv1alpha1.SubscriptionKind || onlyObserved(&o) {
-			continue
-		}
-		var created, last map[string]any
-		_ = json.Unmarshal([]byte(o.GetAnnotations()[recordedTokenMemory]), &created)
-		last, _, _ = unstructured.NestedMap(o.Object, "status", "atProvider", "token")
-		at, _ := w.gw.Subscription(externalName(&o))
-		mayPut[externalName(&o)] = created == nil || last != nil && !reflect.DeepEqual(created, last) || !at.UpdatedAt.Equal(at.CreatedAt)
-	}
+	mayPut := w.mayPut(objects, keepStatus)
+	writable := maps.Clone(mayPut)
 
 	w.start(w.ns)
-	looked := 0
+	var all []resource.Managed
 	for _, o := range objects {
 		var mg resource.Managed
 		switch o.GetKind() {
@@ -450,13 +441,11 @@ func upgrade(t *testing.T, g emulator.Generation, dir string, keepStatus bool) {
 		default:
 			continue
 		}
-		looked++
+		all = append(all, mg)
 		mg.SetNamespace(o.GetNamespace())
 		mg.SetName(o.GetName())
-		id := externalName(&o)
-		if err := w.get(mg); err != nil {
-			t.Fatal(err)
-		}
+		id := askedID(&o)
+		w.well(mg)
 		w.lookedAt(mg)
 		w.well(mg)
 		if externalName(mg) != id {
@@ -470,7 +459,7 @@ func upgrade(t *testing.T, g emulator.Generation, dir string, keepStatus bool) {
 			t.Errorf("%s %s: the spec changes: -stored, +now:\n%s", o.GetKind(), o.GetName(), diff)
 		}
 	}
-	if looked == 0 {
+	if len(all) == 0 {
 		t.Error("no managed resource was stored")
 	}
 	for _, req := range w.gw.Requests(emulator.Match{Writes: true}) {
@@ -478,7 +467,7 @@ func upgrade(t *testing.T, g emulator.Generation, dir string, keepStatus bool) {
 			t.Errorf("%s of %s %q at the gateway", req.Method, req.Kind, req.ID)
 		}
 		// One that is refused asks what the gateway can do, and changes nothing.
-		if req.Committed {
+		if req.Committed || w.inPlace {
 			delete(mayPut, req.ID)
 		}
 	}
@@ -489,13 +478,69 @@ func upgrade(t *testing.T, g emulator.Generation, dir string, keepStatus bool) {
 	}
 	after := recordingOf(w.gw, nil)
 	for i := range after.Subscriptions {
-		if !keepStatus {
+		if writable[after.Subscriptions[i].ID] {
 			after.Subscriptions[i].UpdatedAt = before.Subscriptions[i].UpdatedAt
 		}
 	}
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("the gateway has something else: -before, +after:\n%s", diff)
 	}
+
+	for _, mg := range all {
+		w.delete(mg)
+	}
+	for _, mg := range all {
+		w.gone(mg)
+	}
+	if left := recordingOf(w.gw, nil); len(left.APIs)+len(left.Plans)+len(left.Subscriptions) > 0 {
+		t.Errorf("left behind: %+v", left)
+	}
+}
+
+// askedID is the ID at the gateway of what was stored, or was to get as it was asked
+// for.
+func askedID(o *unstructured.Unstructured) string {
+	if id := externalName(o); id != "" {
+		return id
+	}
+	var attempt struct {
+		AskedID string `json:"askedId"`
+	}
+	_ = json.Unmarshal([]byte(o.GetAnnotations()[recordedAttempt]), &attempt)
+	return attempt.AskedID
+}
+
+// mayPut are the subscriptions that may be written once, by ID: nothing that is kept
+// knows which token the gateway has. What was written since a create, or created by
+// another, is known to status alone; and the Secret may be another one by now.
+func (w *world) mayPut(objects []unstructured.Unstructured, keepStatus bool) map[string]bool {
+	w.t.Helper()
+	secrets := &corev1.SecretList{}
+	if err := w.kube.List(w.t.Context(), secrets, client.InNamespace(w.ns)); err != nil {
+		w.t.Fatal(err)
+	}
+	lost := func(token map[string]any) bool {
+		return token != nil && !slices.ContainsFunc(secrets.Items, func(s corev1.Secret) bool {
+			return token["uid"] == string(s.GetUID()) && token["resourceVersion"] == s.GetResourceVersion()
+		})
+	}
+	may := map[string]bool{}
+	for _, o := range objects {
+		if o.GetKind() != gatewayv1alpha1.SubscriptionKind || onlyObserved(&o) {
+			continue
+		}
+		id := askedID(&o)
+		last, _, _ := unstructured.NestedMap(o.Object, "status", "atProvider", "token")
+		if _, has := o.Object["status"]; has && keepStatus {
+			may[id] = lost(last)
+			continue
+		}
+		var created map[string]any
+		_ = json.Unmarshal([]byte(o.GetAnnotations()[recordedTokenMemory]), &created)
+		at, _ := w.gw.Subscription(id)
+		may[id] = created == nil || lost(created) || last != nil && !reflect.DeepEqual(created, last) || !at.UpdatedAt.Equal(at.CreatedAt)
+	}
+	return may
 }
 
 // unpacked are the objects of a recording, put into the API server, and what
