@@ -33,7 +33,7 @@ import (
 
 // sampled is how many kill points of each journey and generation are tried unless
 // all are, and twice how many of them are followed by a second one.
-const sampled, twice = 2, 1
+const sampled, twice = 3, 1
 
 // A point is when the provider is killed: at its n-th write since the journey
 // began, or since it was started again. At the write 0 it never is.

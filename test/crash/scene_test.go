@@ -278,8 +278,13 @@ func (c *scene) die(p point, settled func() error) {
 		}
 	})
 	c.trap.disarm()
-	c.kill()
 	at := c.trap.victim()
+	if at != nil {
+		// It may have come to rest while it was about to be killed. Who comes next is not
+		// to be killed in its place.
+		<-c.trap.sprang()
+	}
+	c.kill()
 	if at == nil {
 		shared.rests.Add(1)
 		c.tell("killed at rest")

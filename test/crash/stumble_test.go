@@ -287,7 +287,7 @@ func travelLate(t *testing.T, j journey, g emulator.Generation) ([]write, []stri
 	writes := c.trap.seen()
 	shared.late.Add(1)
 	c.createdStraight(j, true)
-	c.askedNoMore(j, 0)
+	c.askedNoMore(j, hitch{})
 	c.arrive(settled)
 	return writes, c.watches()
 }
@@ -341,25 +341,17 @@ func travelStumbling(t *testing.T, j journey, g emulator.Generation, h hitch) {
 		c.tell("%s happened at write %d", h, at)
 	}
 	c.createdStraight(j, h.answer == nil)
-	c.askedNoMore(j, h.mayRepeat())
+	c.askedNoMore(j, h)
 	c.arrive(settled)
-}
-
-// mayRepeat is how many writes to the gateway may be repeated because of a hitch: one
-// of which it could not be recorded that it was made. What comes late is waited for.
-func (h hitch) mayRepeat() int {
-	if h.answer == nil {
-		return 0
-	}
-	return 1
 }
 
 // writes to the gateway that were asked for so far.
 func (c *scene) writes() int { return len(c.gw.Requests(emulator.Match{Writes: true})) }
 
 // askedNoMore sees to it that the gateway was not asked for more than the journey
-// needs, but for so many writes.
-func (c *scene) askedNoMore(j journey, but int) {
+// needs and the hitch costs: what could not be recorded is done once more, but what is
+// late is waited for.
+func (c *scene) askedNoMore(j journey, h hitch) {
 	c.t.Helper()
 	need := j.asks
 	switch need {
@@ -368,7 +360,16 @@ func (c *scene) askedNoMore(j journey, but int) {
 	case 0:
 		need = len(c.about)
 	}
-	if n := c.writes() - c.asked; n > need+but {
-		c.t.Errorf("the gateway was asked for %d writes, and %d are needed", n, need)
+	may := need
+	if h.answer != nil {
+		may += need
+	}
+	if h.behind != "" && !c.inPlace {
+		// The poke made another version of the token's Secret, and a legacy gateway that
+		// does not take a token is asked again for each.
+		may++
+	}
+	if n := c.writes() - c.asked; n > may {
+		c.t.Errorf("the gateway was asked for %d writes, want %d, or %d because of the hitch", n, need, may)
 	}
 }
