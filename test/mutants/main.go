@@ -191,7 +191,7 @@ func (m mutant) overlay() (overlay string, clean func(), err error) {
 	altered, overlay := filepath.Join(dir, "altered.go"), filepath.Join(dir, "overlay.json")
 	replace, err := json.Marshal(map[string]map[string]string{"Replace": {file: altered}})
 	if err == nil {
-		err = os.WriteFile(altered, source, 0o600) //nolint:gosec // The folder was just made.
+		err = os.WriteFile(altered, source, 0o600)
 	}
 	if err == nil {
 		err = os.WriteFile(overlay, replace, 0o600)
