@@ -15,8 +15,8 @@ limitations under the License.
 */
 
 // Package crash kills the provider, as it is shipped, at every write it makes,
-// before the write and after it, starts it again and looks at what became of the
-// subscription: it must be the one the spec asks for, and the only one.
+// before the write and after it, starts it again and looks at what became of its
+// managed resources: there must be exactly what the specs ask for.
 //
 // The same must come of it where nobody is killed, but the API server answers a
 // write otherwise than it carried it out, or the provider sees late, or never, what

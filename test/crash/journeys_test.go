@@ -119,7 +119,7 @@ func journeys() []journey {
 func generationsOf(j journey) map[string]emulator.Generation {
 	all := generations()
 	if j.alike {
-		// Which is drops out is the same for the same seed.
+		// Which one drops out is the same for the same seed.
 		delete(all, slices.Sorted(maps.Keys(all))[dice(j.name).IntN(len(all))])
 	}
 	return all

@@ -364,7 +364,7 @@ func (c *scene) askedNoMore(j journey, h hitch) {
 	if h.answer != nil {
 		may += need
 	}
-	if h.behind != "" && !c.inPlace {
+	if h.behind != "" && !c.inPlace && c.isAbout(c.s) {
 		// The poke made another version of the token's Secret, and a legacy gateway that
 		// does not take a token is asked again for each.
 		may++
