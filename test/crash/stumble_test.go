@@ -109,6 +109,8 @@ func chooseHitches(name string, writes []write, watches []string) []hitch {
 // atRecord is the hitch at the write that records what a write to the gateway came to,
 // if there is one.
 func atRecord(writes []write, watches []string) (hitch, bool) {
+	// A Secret is no record.
+	watches = slices.DeleteFunc(slices.Clone(watches), func(of string) bool { return of == secretsWatch })
 	asked := ""
 	for i, w := range writes {
 		switch {
