@@ -70,12 +70,16 @@ type Holder struct {
 	// Reported is true if its status, and not only its annotations, names the
 	// object. A user can write annotations, but not status.
 	Reported bool
+
+	// Refused is true if its status says that it was refused the object: it did not
+	// hold it then, whatever its annotations say.
+	Refused bool
 }
 
 // Loses tells whether one of several others that hold the same object has a better
 // claim to it than the given holder. Of those that have any the incumbent wins, if
-// there is one, then the one whose status names the object, then the older, then the
-// one with the lower UID.
+// there is one, then the one whose status names the object, then those that were not
+// refused it, of these the older, then the one with the lower UID.
 func Loses(self Holder, others []Holder, incumbent types.UID) bool {
 	contenders := []Holder{self}
 	for _, o := range others {
@@ -84,6 +88,29 @@ func Loses(self Holder, others []Holder, incumbent types.UID) bool {
 		}
 	}
 	return first(contenders, incumbent).UID != self.UID
+}
+
+// LosesAt tells whether a holder cannot take its claim along to another endpoint,
+// which leads to the same gateway as far as that says. Any gateway can call itself
+// like another one, so a bare record is no claim there, and one that status bears out
+// is none against what others hold there, or are said to hold at yet another endpoint.
+// Against the rest it is as good as it was.
+func LosesAt(endpoint string, self Holder, others []Holder, incumbent types.UID) bool {
+	if self.Endpoint == endpoint {
+		return Loses(self, others, incumbent)
+	}
+	var rivals []Holder
+	for _, o := range others {
+		switch {
+		case !self.Reported:
+			return true
+		case o.Endpoint == self.Endpoint:
+			rivals = append(rivals, o)
+		case o.Reported, o.Endpoint == endpoint && !o.Refused:
+			return true
+		}
+	}
+	return Loses(self, rivals, incumbent)
 }
 
 // contends tells whether another holder can have a better claim at all.
@@ -116,6 +143,7 @@ func first(holders []Holder, incumbent types.UID) Holder {
 		return cmp.Or(
 			before(a.UID == incumbent, b.UID == incumbent),
 			before(a.Reported, b.Reported),
+			before(!a.Refused, !b.Refused),
 			a.Created.Compare(b.Created.Time),
 			cmp.Compare(a.UID, b.UID),
 		)

@@ -102,6 +102,7 @@ func TestLoses(t *testing.T) {
 		want        bool
 	}{
 		"Older":             {reason: "Who was there first has it.", self: self, other: other("x", "e", false), want: true},
+		"Refused":           {reason: "Unless it was refused it before.", self: self, other: Holder{Holding: at("x", "e"), UID: "other", Created: old, Refused: true}},
 		"Incumbent":         {reason: "Unless this one was seen to have it.", self: self, other: other("x", "e", true), incumbent: "self"},
 		"Elsewhere":         {reason: "What another endpoint says of itself is nothing against what status says.", self: reported, other: other("x", "f", true)},
 		"ElsewhereSeen":     {reason: "Nor against what was seen.", self: self, other: other("x", "f", true), incumbent: "self"},
@@ -116,6 +117,46 @@ func TestLoses(t *testing.T) {
 				t.Errorf("%s\nLoses(): want %t, got %t", tc.reason, tc.want, got)
 			}
 			if Loses(tc.self, nil, tc.incumbent) {
+				t.Error("it loses to nobody")
+			}
+		})
+	}
+}
+
+// A gateway that is known by another name is still the same, but whoever says so may
+// have made it up.
+//
+// contract: S12, A5
+func TestLosesAt(t *testing.T) {
+	at := func(endpoint string, holder Holder) Holder {
+		holder.Holding = Holding{ID: "x", Endpoint: endpoint, GatewayID: "g", Scope: "s"}
+		return holder
+	}
+	old, young := metav1.NewTime(time.Unix(1, 0)), metav1.NewTime(time.Unix(2, 0))
+	self := at("a", Holder{UID: "self", Created: young, Reported: true})
+	bare, there := self, self
+	bare.Reported, there.Endpoint = false, "e"
+	cases := map[string]struct {
+		reason      string
+		self, other Holder
+		want        bool
+	}{
+		"Copied":        {reason: "A copy of its records is nothing against it.", self: self, other: at("a", Holder{UID: "other", Created: old})},
+		"Earned":        {reason: "What was seen at the same place decides as ever.", self: self, other: at("a", Holder{UID: "other", Created: old, Reported: true}), want: true},
+		"There":         {reason: "Who holds it there has it.", self: self, other: at("e", Holder{UID: "other", Created: young, Reported: true}), want: true},
+		"RestoredThere": {reason: "Also if it lost its status.", self: self, other: at("e", Holder{UID: "other", Created: young}), want: true},
+		"RefusedThere":  {reason: "But not if it was refused it.", self: self, other: at("e", Holder{UID: "other", Created: old, Refused: true})},
+		"EarnedOther":   {reason: "Of two strange places neither is believed.", self: self, other: at("b", Holder{UID: "other", Created: young, Reported: true}), want: true},
+		"CopiedOther":   {reason: "Unless nothing bears it out.", self: self, other: at("b", Holder{UID: "other", Created: old})},
+		"Bare":          {reason: "A record alone is no claim elsewhere.", self: bare, other: at("a", Holder{UID: "other", Created: young}), want: true},
+		"AtHome":        {reason: "Where it was made it is one.", self: there, other: at("e", Holder{UID: "other", Created: old})},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := LosesAt("e", tc.self, []Holder{tc.other}, ""); got != tc.want {
+				t.Errorf("%s\nLosesAt(): want %t, got %t", tc.reason, tc.want, got)
+			}
+			if LosesAt("e", tc.self, nil, "") {
 				t.Error("it loses to nobody")
 			}
 		})

@@ -30,12 +30,15 @@ func mutants() []mutant {
 		subscription("ownership-check", "S7", "holders.go",
 			`o.UID != cr.GetUID() && o.Same(h)`, `false && o.Same(h)`),
 		subscription("loser-acts", "S12", "holders.go",
-			`return ownership.Loses(self, others, e.incumbents.Of(h))`, `return self.UID == "" && len(others) > 0`),
+			`return ownership.Loses(e.self(cr, h), others, e.incumbents.Of(h))`, `return e.self(cr, h).UID == "" && len(others) > 0`),
 		subscription("incumbent", "S12", "holders.go",
 			`e.incumbents.Of(h)`, `""`),
 		subscription("another-place", "S12", "holders.go",
-			`	return len(others) > 0 || e.claims.Reserved(h, cr.GetUID()), nil
-`, `	return false && len(others) > 0, nil
+			`	if e.claims.Reserved(is, cr.GetUID()) || len(others) > 0 && !was.Same(is) {
+		return true, nil
+	}
+	return ownership.LosesAt(is.Endpoint, e.self(cr, was), others, e.incumbents.Of(was)), nil
+`, `	return len(others) < 0, nil
 `),
 		subscription("another-attempt", "S11", "attempt.go",
 			`	if err := e.afterOthers(ctx, cr, found); err != nil {

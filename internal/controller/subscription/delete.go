@@ -63,7 +63,7 @@ func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription
 	case err != nil:
 		return managed.ExternalObservation{}, err
 	}
-	if others, err := e.othersHere(ctx, cr, got); err != nil || others {
+	if others, err := e.losesHere(ctx, cr, got); err != nil || others {
 		return managed.ExternalObservation{}, err
 	}
 	if !isHeld(b, got) {

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 )
@@ -58,7 +59,14 @@ func holderOf(cr *v1alpha1.Subscription) (ownership.Holder, bool) {
 	}
 	// Status must name the gateway too: an ID alone may have been earned at another.
 	h.Reported = at.ID != "" && at.ID == h.ID && at.Endpoint == h.Endpoint
+	h.Refused = wasRefused(cr)
 	return h, h.ID != ""
+}
+
+// wasRefused tells whether status says that another object holds what this one
+// recorded. That is told of an object that holds nothing.
+func wasRefused(cr *v1alpha1.Subscription) bool {
+	return cr.Status.AtProvider.ID == "" && cr.Status.GetCondition(v1alpha1.TypeApplied).Reason == v1alpha1.ReasonConflict
 }
 
 // othersHolding returns who else holds an object, by their records.
@@ -76,30 +84,37 @@ func (e *external) othersHolding(ctx context.Context, cr *v1alpha1.Subscription,
 	return others, nil
 }
 
-// othersHere tells, of a subscription that was found under another endpoint than the
-// recorded one, whether anybody else holds it there or has it reserved: what is
-// recorded about another place gives no claim here.
-func (e *external) othersHere(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) (bool, error) {
-	if e.baseline.Endpoint == e.gateway.Endpoint().String() {
+// losesHere tells, of a subscription that was found under another endpoint than the
+// recorded one, whether another object has the better claim to it there.
+func (e *external) losesHere(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) (bool, error) {
+	was, is := e.recorded(), e.holding(got.ID, got.APIID)
+	if was.Endpoint == is.Endpoint {
 		return false, nil
 	}
-	h := e.holding(got.ID, got.APIID)
-	others, err := e.othersHolding(ctx, cr, h)
+	others, err := e.othersHolding(ctx, cr, is)
 	if err != nil {
 		return false, err
 	}
-	return len(others) > 0 || e.claims.Reserved(h, cr.GetUID()), nil
+	if e.claims.Reserved(is, cr.GetUID()) || len(others) > 0 && !was.Same(is) {
+		return true, nil
+	}
+	return ownership.LosesAt(is.Endpoint, e.self(cr, was), others, e.incumbents.Of(was)), nil
 }
 
 // loses tells whether another object has the better claim to what this one says it
 // holds, or asks for while nothing is there.
 func (e *external) loses(cr *v1alpha1.Subscription, h ownership.Holding, others []ownership.Holder) bool {
+	return ownership.Loses(e.self(cr, h), others, e.incumbents.Of(h))
+}
+
+// self is this object as the holder of something.
+func (e *external) self(cr *v1alpha1.Subscription, h ownership.Holding) ownership.Holder {
 	at := cr.Status.AtProvider
-	self := ownership.Holder{
+	return ownership.Holder{
 		Holding: h, UID: cr.GetUID(), Created: cr.GetCreationTimestamp(),
 		Reported: at.ID == h.ID && at.Endpoint == h.Endpoint,
+		Refused:  wasRefused(cr),
 	}
-	return ownership.Loses(self, others, e.incumbents.Of(h))
 }
 
 // heldByOthers returns a function that tells whether somebody else holds an ID on
@@ -135,5 +150,6 @@ func (e *external) taken(ctx context.Context, cr *v1alpha1.Subscription, listed 
 // no longer what it does not hold.
 func heldByAnother(cr *v1alpha1.Subscription) *problem {
 	cr.Status.Deployed, cr.Status.AtProvider = false, v1alpha1.SubscriptionObservation{}
+	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeTokenInForce, v1alpha1.TypeContested, v1alpha1.TypeDrifted)
 	return problemf(v1alpha1.ReasonConflict, "another object holds the subscription that the annotation %s names; this one does nothing at the gateway; delete it, or remove that annotation and crossplane.io/external-name to have a subscription of its own created", v1alpha1.AnnotationBaseline)
 }

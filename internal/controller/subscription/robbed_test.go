@@ -28,6 +28,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	configv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
@@ -565,6 +566,84 @@ func TestUnusableRecord(t *testing.T) {
 			})
 			w.remove("s")
 			w.gone("s")
+		})
+	}
+}
+
+// A copy of its records is nothing against a holder whose gateway goes by another name
+// from now on, be it an honest copy or that of a thief who came before; nor is one that
+// waits for the name.
+//
+// contract: S12, S23, A5
+func TestGatewayByAnotherName(t *testing.T) {
+	for gname, g := range generations() {
+		for name, restarted := range map[string]bool{"": false, "Restarted": true} {
+			t.Run(gname+name, func(t *testing.T) {
+				w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app")))
+				w.declareReal(g)
+				held := w.settle("s")
+				b := *baselineOf(t, held)
+				respelled := strings.Replace(w.URL(), "127.0.0.1", "localhost", 1)
+				waiting := b
+				waiting.Endpoint = strings.Replace(b.Endpoint, "127.0.0.1", "localhost", 1)
+				for thief, forged := range map[string]record.Baseline{"copy": b, "waits": waiting} {
+					cr := subscription(thief, application("app"), status(v1alpha1.SubscriptionRevoked), theft(forged))
+					cr.CreationTimestamp.Time = held.CreationTimestamp.Add(-time.Hour)
+					w.add(cr)
+					got, err := w.pass(thief)
+					refused(t, got, err, v1alpha1.ReasonConflict)
+				}
+				if restarted {
+					w.restart()
+				}
+				w.config(func(c *configv1alpha1.ClusterProviderConfig) { c.Spec.Endpoint = respelled })
+				for _, thief := range []string{"copy", "waits"} {
+					got, err := w.pass(thief)
+					refused(t, got, err, v1alpha1.ReasonConflict)
+				}
+				w.edit("s", status(v1alpha1.SubscriptionInactive))
+				w.settle("s")
+				if got := w.only(); got.Status != "INACTIVE" || got.ID != b.ID {
+					t.Errorf("what was held is %+v", got)
+				}
+				for _, thief := range []string{"copy", "waits"} {
+					w.remove(thief)
+					w.gone(thief)
+				}
+				w.settle("s")
+				if got := w.only(); got.Status != "INACTIVE" {
+					t.Errorf("what was held is %+v", got)
+				}
+			})
+		}
+	}
+}
+
+// A record that lay in wait, and was refused, does not win when the holder is restored
+// from a backup without its status.
+//
+// contract: S12, S17, A5
+func TestRestoredBesideARecordInWait(t *testing.T) {
+	for gname, g := range generations() {
+		t.Run(gname, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), tokenSecret("other", otherToken), subscription("s", application("app")))
+			w.declareReal(g)
+			held := w.settle("s")
+			w.add(subscription("thief", application("app"), tokenIn("other"), status(v1alpha1.SubscriptionRevoked), theft(*baselineOf(t, held))))
+			got, err := w.pass("thief")
+			refused(t, got, err, v1alpha1.ReasonConflict)
+
+			w.restart()
+			w.loseStatus("s")
+			w.edit("s", func(cr *v1alpha1.Subscription) { cr.CreationTimestamp.Time = w.clock.Now().Add(time.Hour) })
+			for range 2 {
+				got, err := w.pass("thief")
+				refused(t, got, err, v1alpha1.ReasonConflict)
+			}
+			inForce(t, w.settle("s"))
+			if got := w.only(); got.Status != "ACTIVE" {
+				t.Errorf("the thief changed it: %+v", got)
+			}
 		})
 	}
 }
