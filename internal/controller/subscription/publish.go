@@ -24,6 +24,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -54,17 +55,27 @@ func (e *external) details(apiID, id string) map[string][]byte {
 // Secret's version before (nil if there was none) and after. Other keys stay as
 // they are. A Secret that is somebody else's is refused.
 func (e *external) publish(ctx context.Context, cr *v1alpha1.Subscription, details map[string][]byte) (before, after *v1alpha1.TokenVersion, err error) {
+	return publish(ctx, e.kube, cr, details)
+}
+
+// rehearse to publish details: what cannot be handed out must not be put in force.
+func (e *external) rehearse(ctx context.Context, cr *v1alpha1.Subscription, details map[string][]byte) error {
+	_, _, err := publish(ctx, client.NewDryRunClient(e.kube), cr, details)
+	return err
+}
+
+func publish(ctx context.Context, kube client.Client, cr *v1alpha1.Subscription, details map[string][]byte) (before, after *v1alpha1.TokenVersion, err error) {
 	ref := cr.GetWriteConnectionSecretToReference()
 	s := &corev1.Secret{}
-	err = e.kube.Get(ctx, types.NamespacedName{Namespace: cr.GetNamespace(), Name: ref.Name}, s)
+	err = kube.Get(ctx, types.NamespacedName{Namespace: cr.GetNamespace(), Name: ref.Name}, s)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
 		return nil, nil, errors.Wrapf(err, "cannot read connection Secret %q", ref.Name)
 	case err != nil:
 		s = resource.LocalConnectionSecretFor(cr, v1alpha1.SubscriptionGroupVersionKind)
 		s.Data = details
-		if err := e.kube.Create(ctx, s); err != nil {
-			return nil, nil, errors.Wrapf(err, "cannot create connection Secret %q", ref.Name)
+		if err := kube.Create(ctx, s); err != nil {
+			return nil, nil, unwritable(err, ref.Name)
 		}
 		return nil, versionOf(s), nil
 	}
@@ -79,10 +90,19 @@ func (e *external) publish(ctx context.Context, cr *v1alpha1.Subscription, detai
 		s.Data = map[string][]byte{}
 	}
 	maps.Copy(s.Data, details)
-	if err := e.kube.Patch(ctx, s, client.MergeFrom(was)); err != nil {
-		return nil, nil, errors.Wrapf(err, "cannot write connection Secret %q", ref.Name)
+	if err := kube.Patch(ctx, s, client.MergeFrom(was)); err != nil {
+		return nil, nil, unwritable(err, ref.Name)
 	}
 	return versionOf(was), versionOf(s), nil
+}
+
+// unwritable says why a connection Secret cannot be written, and whether that passes
+// by itself.
+func unwritable(err error, name string) error {
+	if kerrors.IsInvalid(err) || kerrors.IsForbidden(err) {
+		return problemf(v1alpha1.ReasonRefused, "connection Secret %q cannot be written: %v; allow it, or delete the Secret if it is immutable", name, err)
+	}
+	return errors.Wrapf(err, "cannot write connection Secret %q", name)
 }
 
 // isConnectionSecretOf tells whether a Secret was written by a managed resource.

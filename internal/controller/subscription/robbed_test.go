@@ -17,6 +17,7 @@ limitations under the License.
 package subscription
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -26,6 +27,9 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	configv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
@@ -244,6 +248,44 @@ func TestUnpublishableTokenRevoke(t *testing.T) {
 	}
 	w.refuseSecrets = false
 	inForce(t, w.settle("s"))
+}
+
+// A token is put in force only if it can be handed out, which an immutable Secret, a
+// role or a webhook may not let it be; should that turn out only later, nobody is told
+// that all is well.
+//
+// contract: S27, A1
+func TestUnwritableConnectionSecret(t *testing.T) {
+	w := newWorld(t, emulator.InPlace, subscription("s", application("app"), generated))
+	inForce(t, w.settle("s"))
+	token := string(w.secret("conn").Data[keyToken])
+	unwritable, rehearsed := true, true
+	w.intercept(interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+		dry := len((&client.PatchOptions{}).ApplyOptions(opts).DryRun) > 0
+		if _, ok := o.(*corev1.Secret); ok && unwritable && (rehearsed || !dry) {
+			return kerrors.NewForbidden(corev1.Resource("secrets"), o.GetName(), nil)
+		}
+		return c.Patch(ctx, o, p, opts...)
+	}})
+	w.edit("s", annotated(v1alpha1.AnnotationRotateToken, "1"))
+	for range 3 {
+		cr, err := w.pass("s")
+		refused(t, cr, err, v1alpha1.ReasonRefused)
+	}
+	if w.count(http.MethodPut) != 0 || !w.LetThrough("books", token) {
+		t.Errorf("%d PUTs, and the token that was handed out is in force: %t", w.count(http.MethodPut), w.LetThrough("books", token))
+	}
+
+	rehearsed = false
+	cr, err := w.pass("s")
+	refused(t, cr, err, v1alpha1.ReasonRefused)
+	tokenInForceIs(t, cr, corev1.ConditionUnknown)
+
+	unwritable = false
+	inForce(t, w.settle("s"))
+	if is := string(w.secret("conn").Data[keyToken]); is == token || !w.LetThrough("books", is) {
+		t.Error("the token was not rotated in the end")
+	}
 }
 
 // The connection Secret is kept right also while something in the spec is refused.

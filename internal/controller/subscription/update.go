@@ -74,8 +74,9 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 		return e.putStatus(ctx, cr, t.problem)
 	}
 	if t.rotate {
-		// A token that cannot be handed out must not be put in force.
-		if _, _, err := e.publish(ctx, cr, e.details(e.baseline.Fields[fieldAPIID], e.baseline.ID)); err != nil {
+		details := e.details(e.baseline.Fields[fieldAPIID], e.baseline.ID)
+		details[keyToken] = []byte(t.value.Reveal())
+		if err := e.rehearse(ctx, cr, details); err != nil {
 			return e.putStatus(ctx, cr, err)
 		}
 		if !rotationAsked(cr) {
@@ -179,6 +180,10 @@ func (e *external) applied(ctx context.Context, cr *v1alpha1.Subscription, t tok
 	details[keyToken] = []byte(t.value.Reveal())
 	_, after, err := e.publish(ctx, cr, details)
 	if err != nil {
+		if generated {
+			const why = "a token was generated and is in force, but could not be handed out; another one is generated as soon as it can be"
+			conditions.Set(cr, xpv2.Unavailable().WithMessage(why), tokenUnsure(why))
+		}
 		return err
 	}
 	if generated {
