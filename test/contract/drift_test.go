@@ -355,6 +355,24 @@ func TestGeneratedToken(t *testing.T) {
 			return nil
 		})
 		w.ready(s)
+
+		// One that cannot be written keeps its token in force.
+		third := token()
+		edit(w, connection, func(c *corev1.Secret) { c.Immutable = ptr(true) })
+		edit(w, s, func(s *gatewayv1alpha1.Subscription) {
+			meta.AddAnnotations(s, map[string]string{gatewayv1alpha1.AnnotationRotateToken: "2"})
+		})
+		w.refused(s, gatewayv1alpha1.ReasonRefused)
+		if !w.gw.LetThrough("api", third) {
+			t.Error("a token that cannot be handed out was put in force")
+		}
+		if err := w.kube.Delete(t.Context(), connection); err != nil {
+			t.Fatal(err)
+		}
+		w.ready(s)
+		if is := token(); is == third || !w.gw.LetThrough("api", is) {
+			t.Error("the token was not rotated once it could be handed out")
+		}
 		w.delete(s)
 		w.gone(s)
 	})
