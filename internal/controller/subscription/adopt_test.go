@@ -311,6 +311,59 @@ func TestConflictEndsWithItsHolder(t *testing.T) {
 	}
 }
 
+// What another object's create made, and was not heard of, is not adopted meanwhile: it
+// is found again by whom it was made for, be that one paused, or its gateway known by
+// another name.
+//
+// contract: S7, S11, S12
+func TestMadeForAnother(t *testing.T) {
+	for gname, g := range generations() {
+		for _, ref := range []string{"", "acme"} {
+			for name, elsewhere := range map[string]bool{"": false, "OtherName": true} {
+				if elsewhere && g == emulator.Legacy {
+					continue // There the gateway picks the ID, and nothing tells whose it is.
+				}
+				t.Run(gname+ref+name, func(t *testing.T) {
+					w := newWorld(t, g, tokenSecret("tok", secretToken))
+					w.declareReal(g)
+					asks := func(name string) *v1alpha1.Subscription {
+						cr := subscription(name, application("app"))
+						if ref != "" {
+							externalRef(ref)(cr)
+						}
+						cr.CreationTimestamp.Time = w.clock.Now()
+						return cr
+					}
+					w.wait(time.Second)
+					w.add(asks("s"))
+					w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+					if _, err := w.pass("s"); err == nil {
+						t.Fatal("no error")
+					}
+					w.restart()
+					url := w.URL()
+					if elsewhere {
+						w.config(func(c *configv1alpha1.ClusterProviderConfig) {
+							c.Spec.Endpoint = strings.Replace(url, "127.0.0.1", "localhost", 1)
+						})
+					}
+					w.wait(time.Hour)
+					w.add(asks("late"))
+					for range 3 {
+						cr, err := w.pass("late")
+						refused(t, cr, err, v1alpha1.ReasonConflict)
+					}
+					w.config(func(c *configv1alpha1.ClusterProviderConfig) { c.Spec.Endpoint = url })
+					inForce(t, w.settle("s"))
+					cr, err := w.pass("late")
+					refused(t, cr, err, v1alpha1.ReasonConflict)
+					w.only()
+				})
+			}
+		}
+	}
+}
+
 // Who asks for an ID that is a stranger's keeps nobody else from it: not the one
 // whose it is, and not one that comes later.
 //

@@ -357,6 +357,15 @@ func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription) error {
 		Policy: cr.Spec.AdoptionPolicy, Wish: e.wish, AskedID: e.attempt.AskedID,
 		Generation: e.gateway.Generation(), AskedExists: there.exists, Listed: there.listed, Held: there.held,
 	})
+	if candidate != nil {
+		theirs, err := e.madeForOther(ctx, cr, candidate)
+		if err != nil {
+			return err
+		}
+		if theirs {
+			candidate = nil
+		}
+	}
 	if candidate == nil || !e.claims.Reserve(cr.GetUID(), e.holding(candidate.ID, candidate.APIID)) {
 		e.memory.conflict = e.conflictKey(cr, there)
 		e.attempt.Conflict = e.memory.conflict

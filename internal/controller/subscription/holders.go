@@ -25,9 +25,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
 // holding is an object at this gateway.
@@ -127,6 +129,32 @@ func (e *external) heldByOthers(ctx context.Context, cr *v1alpha1.Subscription, 
 // claim to an ID on this gateway, or has it reserved.
 func (e *external) lostToOthers(ctx context.Context, cr *v1alpha1.Subscription, listed []gateway.Subscription) (func(id string) bool, error) {
 	return e.taken(ctx, cr, listed, func(h ownership.Holding, others []ownership.Holder) bool { return e.loses(cr, h, others) })
+}
+
+// madeForOther tells whether a subscription that nobody holds is, or may well be, what
+// another object asked for, which only has to find it again: it has the UID of that
+// object for an ID, or it can be the result of a create that an older object sent.
+func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) (bool, error) {
+	l := &v1alpha1.SubscriptionList{}
+	if err := e.kube.List(ctx, l, client.MatchingFields{indexUID: s.ID}); err != nil {
+		return false, errors.Wrap(err, "cannot look for whom a subscription was made")
+	}
+	if slices.ContainsFunc(l.Items, func(o v1alpha1.Subscription) bool { return o.GetUID() != cr.GetUID() }) {
+		return true, nil
+	}
+	l = &v1alpha1.SubscriptionList{}
+	if err := e.kube.List(ctx, l, client.MatchingFields{indexAttempt: turnOf(e.attempt).ID}); err != nil {
+		return false, errors.Wrap(err, "cannot look for whom a subscription was made")
+	}
+	inPlace := e.gateway.Generation() == connection.GenerationInPlace
+	return slices.ContainsFunc(l.Items, func(o v1alpha1.Subscription) bool {
+		a, err := record.ReadAttempt(&o)
+		if err != nil || a == nil || o.GetUID() == cr.GetUID() || !o.CreationTimestamp.Before(&cr.CreationTimestamp) {
+			return false
+		}
+		found, _ := judgeAttempt(a, o.CreationTimestamp.Time, []gateway.Subscription{*s}, inPlace || a.Endpoint != e.at.Endpoint, func(string) bool { return false })
+		return found != nil
+	}), nil
 }
 
 // taken returns a function that tells whether an ID is reserved by somebody else, or

@@ -60,6 +60,8 @@ const (
 	indexAPI   = "subscription.api"
 	indexPlan  = "subscription.plan"
 	bySelector = "*"
+	// indexUID finds a Subscription by its UID, which may be the ID it asked for.
+	indexUID = "subscription.uid"
 	// indexAttempt finds the Subscriptions with an open attempt, by what it asks for.
 	indexAttempt = "subscription.attempt"
 	// indexPlanID finds the SubscriptionPlans that have an ID at a gateway.
@@ -122,6 +124,7 @@ func index(ctx context.Context, indexer client.FieldIndexer) error {
 			}
 			return nil
 		}},
+		{indexUID, &v1alpha1.Subscription{}, func(o client.Object) []string { return []string{string(o.GetUID())} }},
 		{indexAttempt, &v1alpha1.Subscription{}, func(o client.Object) []string {
 			if a, err := record.ReadAttempt(o); err == nil && a != nil && a.Outcome == record.Open {
 				return []string{turnOf(a).ID}
