@@ -19,8 +19,6 @@ package subscriptionplan
 import (
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 )
 
@@ -92,33 +90,55 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// What must hold in every situation, whatever else is true.
-func TestDecideInvariants(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
-		s := situation{
-			name:         "Gold",
-			externalName: rapid.SampledFrom([]string{"", "id", "other"}).Draw(t, "externalName"),
-			recorded:     rapid.SampledFrom([]string{"", "id"}).Draw(t, "recorded"),
-			accepted:     flag("accepted"),
-			found:        rapid.SampledFrom([]way{absent, byID, byAttempt, byName}).Draw(t, "found"),
-			sameName:     flag("sameName"), heldByOther: flag("heldByOther"), adopt: flag("adopt"), observeOnly: flag("observeOnly"), deleting: flag("deleting"),
+// everySituation there is.
+func everySituation(yield func(situation) bool) {
+	for i := range 3 << 10 {
+		bit := 0
+		flag := func() bool {
+			bit++
+			return i>>(bit-1)&1 == 1
 		}
-		s.sameGateway = s.recorded != "" && flag("sameGateway")
+		s := situation{
+			name: "Gold", sameGateway: flag(), accepted: flag(), sameName: flag(), heldByOther: flag(),
+			adopt: flag(), observeOnly: flag(), deleting: flag(),
+		}
+		if flag() {
+			s.recorded = "id"
+		}
+		s.found = []way{absent, byID, byAttempt, byName}[i>>8&3]
+		s.externalName = []string{"", "id", "other"}[i>>10]
+		if (s.recorded != "" || !s.sameGateway) && !yield(s) {
+			return
+		}
+	}
+}
+
+// What must hold in every situation, whatever else is true.
+//
+// contract: P1, S12, S18, S32, S33, S34, S36, A5, A11
+func TestDecideInvariants(t *testing.T) {
+	for s := range everySituation {
 		v := decide(s)
 		check := func(ok bool, rule string) {
 			if !ok {
-				t.Fatalf("%s: %+v gives %+v", rule, s, v)
+				t.Errorf("%s: %+v gives %+v", rule, s, v)
 			}
 		}
-		check(!s.deleting || v.action == manage || v.action == leave || v.action == look || v.reason == v1alpha1.ReasonGatewayChanged,
+		writes := v.action == create || v.action == take || v.action == manage
+		gatewayChanged := v.reason == v1alpha1.ReasonGatewayChanged
+		check(!s.deleting || v.action == manage || v.action == leave || v.action == look || gatewayChanged,
 			"deletion neither creates, nor takes, nor is refused but at another gateway")
-		check(!s.observeOnly || v.action != create && v.action != take && v.action != manage, "observing does not write")
+		check(!gatewayChanged || s.elsewhere() && v.action == refuse, "only what is recorded about another gateway is on another gateway")
+		check(v.action != create && v.action != take || !s.elsewhere(), "another gateway is not filled, nor is anything taken there")
+		check(!s.observeOnly || !writes, "observing does not write")
 		check(s.found == absent || v.action != create, "what is there is not created")
 		check(s.found != absent || v.action == create || v.action == leave || v.action == refuse, "what is not there is not managed")
 		check(!s.heldByOther || s.found == absent || v.action == leave || v.action == refuse, "what another object holds is left alone")
-		check(v.action != take || s.adopt, "nothing is taken without being asked for")
+		check(v.action != take || s.adopt && s.found == byName, "nothing is taken without being asked for")
 		check(v.action != manage || s.found != byName, "nothing is held because of its name")
+		check(v.action != manage || s.found != byID || s.recorded != "" || s.sameName, "an ID imports nothing of another name")
+		check(v.action != create || s.recorded != "" || s.externalName == "", "an ID that was asked for is not made up")
+		check(v.action == refuse || s.deleting || s.recorded == "" || s.externalName == "" || s.externalName == s.recorded, "what is held gets no other ID")
 		check((v.action == refuse) == (v.message != "" && v.reason != ""), "a refusal, and nothing else, says why")
-	})
+	}
 }
