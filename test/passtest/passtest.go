@@ -23,8 +23,8 @@ package passtest
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
@@ -32,11 +32,13 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kubefake "sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
@@ -54,6 +56,21 @@ type Bench struct {
 
 	mu  sync.Mutex
 	now time.Time
+	// running is whether a pass is under way, and refuse whether the API server then
+	// refuses to write.
+	running bool
+	refuse  func() bool
+}
+
+// A Tester is a test, be it one of many runs of a property.
+type Tester interface {
+	Helper()
+	Context() context.Context
+	Cleanup(cleanup func())
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Skip(args ...any)
 }
 
 // An Index of the cache that a kind needs.
@@ -64,7 +81,7 @@ type Index struct {
 }
 
 // New returns a bench with the given objects, for as long as the test runs.
-func New(t *testing.T, o emulator.Options, indexes []Index, objects ...client.Object) *Bench {
+func New(t Tester, o emulator.Options, indexes []Index, objects ...client.Object) *Bench {
 	t.Helper()
 	g, err := emulator.Start(t.Context(), o)
 	if err != nil {
@@ -87,13 +104,63 @@ func New(t *testing.T, o emulator.Options, indexes []Index, objects ...client.Ob
 	for _, i := range indexes {
 		b = b.WithIndex(i.Of, i.Field, i.Extract)
 	}
-	return &Bench{
+	out := &Bench{
 		Gateway: g,
 		Client:  gateway.New(gateway.Options{Endpoint: endpoint, Timeout: 5 * time.Second}),
-		Kube:    b.Build(),
 		Events:  &Events{},
 		now:     time.Now(),
 	}
+	out.Kube = b.WithInterceptorFuncs(interceptor.Funcs{Update: out.update, Patch: out.patch, SubResourceUpdate: out.updateStatus}).Build()
+	return out
+}
+
+// RefuseWrites has the API server refuse what passes write while the condition
+// holds; nil ends that.
+func (b *Bench) RefuseWrites(while func() bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.refuse = while
+}
+
+func (b *Bench) mayWrite() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.running && b.refuse != nil && b.refuse() {
+		return kerrors.NewServiceUnavailable("the API server is down")
+	}
+	return nil
+}
+
+// update leaves the status in memory alone, as the provider's client does.
+func (b *Bench) update(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+	if err := b.mayWrite(); err != nil {
+		return err
+	}
+	status := reflect.ValueOf(o).Elem().FieldByName("Status")
+	before := reflect.ValueOf(o.DeepCopyObject()).Elem().FieldByName("Status")
+	err := c.Update(ctx, o, opts...)
+	status.Set(before)
+	return err
+}
+
+func (b *Bench) patch(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+	if err := b.mayWrite(); err != nil {
+		return err
+	}
+	return c.Patch(ctx, o, p, opts...)
+}
+
+func (b *Bench) updateStatus(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
+	if err := b.mayWrite(); err != nil {
+		return err
+	}
+	return c.SubResource(sub).Update(ctx, o, opts...)
+}
+
+func (b *Bench) setRunning(running bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.running = running
 }
 
 // Now is the bench's clock, which stands still but for Advance.
@@ -114,8 +181,9 @@ func (b *Bench) Advance(d time.Duration) {
 type Connect[T resource.ModernManaged] func(policies managed.ManagementPoliciesChecker) managed.TypedExternalClient[T]
 
 // Pass runs one pass over a managed resource and returns the error the external
-// client returned, if it did. It fails the test if the runtime itself fails.
-func Pass[T resource.ModernManaged](t *testing.T, b *Bench, gvk schema.GroupVersionKind, mg T, connect Connect[T]) error {
+// client returned, if it did, or that of an API server that refused to write. It
+// fails the test if the runtime itself fails otherwise.
+func Pass[T resource.ModernManaged](t Tester, b *Bench, gvk schema.GroupVersionKind, mg T, connect Connect[T]) error {
 	t.Helper()
 	c := &connector[T]{connect: connect}
 	m := &fake.Manager{Client: b.Kube, Scheme: b.Kube.Scheme()}
@@ -136,7 +204,13 @@ func Pass[T resource.ModernManaged](t *testing.T, b *Bench, gvk schema.GroupVers
 		managed.WithRecorder(event.NewNopRecorder()),
 		managed.WithTimeout(time.Minute),
 	)
-	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(mg)}); err != nil {
+	b.setRunning(true)
+	_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(mg)})
+	b.setRunning(false)
+	if kerrors.IsServiceUnavailable(err) {
+		return err
+	}
+	if err != nil {
 		t.Fatalf("the runtime fails: %v", err)
 	}
 	return c.err
@@ -160,6 +234,9 @@ func patch(ctx context.Context, c client.Client, o client.Object, metadata map[s
 }
 
 func setFinalizers(ctx context.Context, c client.Client, o client.Object, f []string) error {
+	if len(o.GetFinalizers()) == len(f) {
+		return nil
+	}
 	o.SetFinalizers(f)
 	return client.IgnoreNotFound(patch(ctx, c, o, map[string]any{"finalizers": f}))
 }

@@ -83,14 +83,19 @@ func only(actions ...xpv2.ManagementAction) func(*v1alpha1.RestApi) {
 type bench struct {
 	*passtest.Bench
 
-	t      *testing.T
+	t      passtest.Tester
 	memory *memory
 	at     target.Target
 }
 
-func newBench(t *testing.T, objects ...client.Object) *bench {
+func newBench(t passtest.Tester, objects ...client.Object) *bench {
 	t.Helper()
-	b := passtest.New(t, emulator.Options{}, []passtest.Index{{Of: &v1alpha1.RestApi{}, Field: indexHolds, Extract: heldHandles}}, objects...)
+	return newBenchAt(t, emulator.Options{}, objects...)
+}
+
+func newBenchAt(t passtest.Tester, o emulator.Options, objects ...client.Object) *bench {
+	t.Helper()
+	b := passtest.New(t, o, []passtest.Index{{Of: &v1alpha1.RestApi{}, Field: indexHolds, Extract: heldHandles}}, objects...)
 	return &bench{
 		Bench: b, t: t, memory: &memory{},
 		at: target.Target{Endpoint: b.Client.Endpoint().String(), Timeout: 5 * time.Second},

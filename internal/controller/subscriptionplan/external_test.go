@@ -75,12 +75,12 @@ func other(mg *v1alpha1.SubscriptionPlan) { mg.Namespace, mg.UID = "team-b", "ui
 type bench struct {
 	*passtest.Bench
 
-	t      *testing.T
+	t      passtest.Tester
 	memory *memory
 	at     target.Target
 }
 
-func newBench(t *testing.T, o emulator.Options, objects ...client.Object) *bench {
+func newBench(t passtest.Tester, o emulator.Options, objects ...client.Object) *bench {
 	t.Helper()
 	b := passtest.New(t, o, []passtest.Index{{Of: &v1alpha1.SubscriptionPlan{}, Field: indexHolds, Extract: heldIDs}}, objects...)
 	return &bench{Bench: b, t: t, memory: &memory{}, at: target.Target{Endpoint: b.Client.Endpoint().String(), Timeout: 5 * time.Second}}
