@@ -110,12 +110,13 @@ func decide(s situation) verdict {
 
 // decidePassive decides where nothing is to be written, or to be deleted only.
 // What another object holds is as good as not there, and so is a plan whose ID
-// leads to another name: an object that holds nothing learns nothing.
+// leads to another name: an object that holds nothing learns nothing. Nor does it
+// delete what it only names.
 func decidePassive(s situation) verdict {
 	switch {
 	case s.found == byName && s.deleting && s.elsewhere():
 		return verdict{action: refuse, reason: v1alpha1.ReasonGatewayChanged, message: gatewayChanged}
-	case s.heldByOther, s.found == byID && s.recorded == "" && !s.sameName, s.found == byName && s.deleting:
+	case s.heldByOther, s.found == byID && s.recorded == "" && (s.deleting || !s.sameName), s.found == byName && s.deleting:
 		return verdict{action: leave}
 	case s.observeOnly:
 		return verdict{action: look}

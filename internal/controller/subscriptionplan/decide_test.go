@@ -70,6 +70,7 @@ func TestDecide(t *testing.T) {
 		"Delete":               {reason: "What is held is deleted.", s: situation{name: "Gold", externalName: "id", recorded: "id", sameGateway: true, found: byID, deleting: true}, want: verdict{action: manage}},
 		"DeleteLostAnswer":     {reason: "So is what our attempt created.", s: situation{name: "Gold", found: byAttempt, deleting: true}, want: verdict{action: manage}},
 		"DeleteStranger":       {reason: "A stranger's is left alone.", s: situation{name: "Gold", found: byName, adopt: true, deleting: true}, want: verdict{action: leave}},
+		"DeleteNeverImported":  {reason: "So is what was to be imported and never was.", s: situation{name: "Gold", externalName: "id", found: byID, sameName: true, deleting: true}, want: verdict{action: leave}},
 		"DeleteOtherGateway": {
 			reason: "A gateway that never had it does not prove that it is gone.",
 			s:      situation{name: "Gold", externalName: "id", recorded: "id", found: absent, deleting: true}, want: verdict{refuse, v1alpha1.ReasonGatewayChanged, gatewayChanged},
@@ -135,6 +136,7 @@ func TestDecideInvariants(t *testing.T) {
 		check(s.found != absent || v.action == create || v.action == leave || v.action == refuse, "what is not there is not managed")
 		check(!s.heldByOther || s.found == absent || v.action == leave || v.action == refuse, "what another object holds is left alone")
 		check(v.action != take || s.adopt && s.found == byName, "nothing is taken without being asked for")
+		check(v.action != manage || !s.deleting || s.recorded != "" || s.found == byAttempt, "what was neither held nor asked for is not deleted")
 		check(v.action != manage || s.found != byName, "nothing is held because of its name")
 		check(v.action != manage || s.found != byID || s.recorded != "" || s.sameName, "an ID imports nothing of another name")
 		check(v.action != create || s.recorded != "" || s.externalName == "", "an ID that was asked for is not made up")

@@ -324,6 +324,36 @@ func TestDeletedWhileOpen(t *testing.T) {
 	b.gone(mg)
 }
 
+// An ID that a user sets asks for an import, which is no reason to delete what has
+// it.
+//
+// contract: S32, A11
+func TestDeletedBeforeItsImport(t *testing.T) {
+	for name, open := range map[string]bool{"Open": true, "Never": false} {
+		t.Run(name, func(t *testing.T) {
+			mg := managedGold()
+			b := newBench(t, emulator.Options{}, mg)
+			stranger, _ := b.Gateway.AddPlan("Silver")
+			b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) { mg.Finalizers = []string{managed.FinalizerName} })
+			if open {
+				b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().Before()))
+				if _, err := b.pass(mg); err == nil {
+					t.Fatal("no error")
+				}
+			}
+			b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) {
+				preset(stranger.ID)(mg)
+				mg.Spec.ForProvider.PlanName = "Silver"
+			})
+			b.delete(mg)
+			b.gone(mg)
+			if p := b.Gateway.Plans(); len(p) != 1 || !cmp.Equal(stranger, p[0]) {
+				t.Errorf("plans %+v", p)
+			}
+		})
+	}
+}
+
 // A record that names what no URL can carry keeps no object from its deletion, nor
 // one that is not deleted from having its plan.
 //

@@ -144,8 +144,12 @@ func (e *external) situation(mg *v1alpha1.SubscriptionPlan, f *finding) situatio
 // asked for, else under the name in the spec.
 func (e *external) look(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *finding) error {
 	id := named(mg)
-	if f.baseline != nil {
+	switch {
+	case f.baseline != nil:
 		id = f.baseline.ID
+	case meta.WasDeleted(mg):
+		// The ID of what was never imported, which is no reason to delete it.
+		id = ""
 	}
 	if id != "" {
 		got, err := e.GetSubscriptionPlan(ctx, id)
