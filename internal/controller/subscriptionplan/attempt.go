@@ -18,6 +18,7 @@ package subscriptionplan
 
 import (
 	"context"
+	"slices"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -161,6 +162,24 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 		return true, nil
 	}
 	return ownership.Loses(mine, all, e.memory.incumbents.Of(holding(id, e.at))), nil
+}
+
+// askedByOther tells whether another managed resource has the better claim to the plan
+// of a name that nobody holds: it is about to create it, or did so before this one was
+// there and was not answered.
+func (e *external) askedByOther(ctx context.Context, mg *v1alpha1.SubscriptionPlan, name string) (bool, error) {
+	if e.memory.claims.Reserved(nameClaim(name, e.at), mg.GetUID()) {
+		return true, nil
+	}
+	l := &v1alpha1.SubscriptionPlanList{}
+	if err := e.kube.List(ctx, l); err != nil {
+		return false, errors.Wrap(err, "cannot list who asked for a plan")
+	}
+	return slices.ContainsFunc(l.Items, func(o v1alpha1.SubscriptionPlan) bool {
+		a, err := record.ReadAttempt(&o)
+		return err == nil && o.GetUID() != mg.GetUID() && unanswered(a, e.at.Endpoint) && a.AbsentBefore && a.AskedID == name &&
+			o.GetCreationTimestamp().Time.Before(mg.GetCreationTimestamp().Time)
+	}), nil
 }
 
 // named is the external-name of a managed resource.

@@ -506,6 +506,43 @@ func TestTwoOfOneName(t *testing.T) {
 	ready(t, b.settle(mg))
 }
 
+// A plan whose create was not answered belongs to who asked for it, and not to who
+// copies that object's record of it, or would adopt the plan; also after a restart.
+//
+// contract: P1, S12, A5
+func TestUnansweredIsNobodyElses(t *testing.T) {
+	for name, restarted := range map[string]bool{"Running": false, "Restarted": true} {
+		t.Run(name, func(t *testing.T) {
+			mg := managedGold()
+			mg.CreationTimestamp.Time = time.Unix(1000, 0)
+			b := newBench(t, emulator.Options{}, mg)
+			b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+			if _, err := b.pass(mg); err == nil {
+				t.Fatal("no error")
+			}
+			if restarted {
+				b.memory = &memory{}
+			}
+			thief := managedGold(adopt, other, func(thief *v1alpha1.SubscriptionPlan) {
+				thief.CreationTimestamp.Time = time.Unix(2000, 0)
+				thief.Annotations = b.get(mg).Annotations
+				thief.Spec.ForProvider.ThrottleLimitCount = ptr(int64(1))
+			})
+			if err := b.Kube.Create(t.Context(), thief); err != nil {
+				t.Fatal(err)
+			}
+			got, err := b.pass(thief)
+			refusedFor(t, got, err, v1alpha1.ReasonConflict)
+			b.delete(thief)
+			b.gone(thief)
+			ready(t, b.settle(mg))
+			if p := b.Gateway.Plans(); len(p) != 1 || p[0].ThrottleLimitCount != 1000 || b.Gateway.Writes() != 1 {
+				t.Errorf("plans %+v, %d writes", p, b.Gateway.Writes())
+			}
+		})
+	}
+}
+
 // Of two creates of one name at one time, one is made.
 func TestNameIsReserved(t *testing.T) {
 	mg, rival := managedGold(), managedGold(other)

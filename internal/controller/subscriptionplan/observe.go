@@ -114,6 +114,11 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (*fi
 		if s.heldByOther, err = e.heldByOther(ctx, mg, f.got.ID); err != nil {
 			return nil, err
 		}
+		if f.how != byID && !s.heldByOther {
+			if s.heldByOther, err = e.askedByOther(ctx, mg, f.got.PlanName); err != nil {
+				return nil, err
+			}
+		}
 		if f.how == byAttempt && s.heldByOther {
 			// What our create asked for is somebody else's, so it was not ours.
 			f.how = byName
