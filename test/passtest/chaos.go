@@ -97,6 +97,7 @@ func (c *Chaos[T]) Actions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"delete":      func(t *rapid.T) { c.remove(c.Someone(t).GetName()) },
 		"reconcile":   func(t *rapid.T) { _ = c.Run(c.anybody(t)) },
+		"round":       func(*rapid.T) { c.round() },
 		"wait":        c.wait,
 		"restart":     func(*rapid.T) { c.Restart() },
 		"fault":       c.fault,
@@ -232,6 +233,10 @@ func (c *Chaos[T]) Run(mg T) error {
 	}
 	done := slices.DeleteFunc(c.Gateway.Requests(emulator.Match{Writes: true}), func(r emulator.Record) bool { return !r.Committed })
 	c.changed = len(done) > 0
+	c.T.Logf("pass over %s: %v", mg.GetUID(), err)
+	for _, r := range done {
+		c.T.Logf("wrote %s %s, answered %s", r.Method, r.ID, r.Outcome)
+	}
 	c.Did(mg, done)
 	c.forgetGone(mg)
 	return err
@@ -319,22 +324,29 @@ func (c *Chaos[T]) Calm() {
 	c.settle()
 }
 
+// round runs a few passes over all, and tells how they end and whether anything
+// changed at the gateway.
+func (c *Chaos[T]) round() (end string, changed bool) {
+	c.T.Helper()
+	for _, mg := range c.All() {
+		for range 2 {
+			end += fmt.Sprintf("%s %v\n", mg.GetName(), c.Run(mg))
+			changed = changed || c.changed
+		}
+	}
+	return end, changed
+}
+
 // settle runs passes until two rounds of them change nothing and end alike.
 func (c *Chaos[T]) settle() {
 	c.T.Helper()
 	last := ""
 	for range 12 {
-		round, changed := "", false
-		for _, mg := range c.All() {
-			for range 2 {
-				round += fmt.Sprintf("%s %v\n", mg.GetName(), c.Run(mg))
-				changed = changed || c.changed
-			}
-		}
-		if !changed && round == last {
+		end, changed := c.round()
+		if !changed && end == last {
 			return
 		}
-		last = round
+		last = end
 		// Longer than anything is waited for.
 		c.Advance(11 * time.Minute)
 	}

@@ -17,6 +17,7 @@ limitations under the License.
 package subscriptionplan
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"testing"
@@ -172,6 +173,16 @@ func (c *chaos) there(uid types.UID) bool {
 	return false
 }
 
+// older tells whether a managed resource was there before another.
+func (c *chaos) older(mg *v1alpha1.SubscriptionPlan, than types.UID) bool {
+	for _, o := range c.All() {
+		if o.UID == than {
+			return mg.CreationTimestamp.Before(&o.CreationTimestamp)
+		}
+	}
+	return true
+}
+
 // may is the other opinion on what may be written: it knows who made what.
 func (c *chaos) may(mg *v1alpha1.SubscriptionPlan, r emulator.Request) string {
 	p, ok := c.Gateway.Plan(r.ID)
@@ -188,10 +199,12 @@ func (c *chaos) mayHold(mg *v1alpha1.SubscriptionPlan, p emulator.Plan, deletes 
 		return ""
 	case c.there(c.holder[p.ID]):
 		return "it is of " + string(c.holder[p.ID])
+	case c.there(c.maker[p.ID]) && !c.older(mg, c.maker[p.ID]):
+		return "it came of the create of " + string(c.maker[p.ID])
 	case !deletes && sameName && (mg.Spec.AdoptionPolicy == v1alpha1.SubscriptionPlanAdoptionIfUnique || c.chosen[mg.UID] == p.ID):
 		return ""
 	default:
-		return "it is a stranger's"
+		return fmt.Sprintf("it is a stranger's: %s, made by %q, to %+v", p.PlanName, c.maker[p.ID], mg.Annotations)
 	}
 }
 
@@ -217,11 +230,15 @@ func (c *chaos) did(mg *v1alpha1.SubscriptionPlan, done []emulator.Record) {
 	if !ok {
 		return
 	}
-	id := passtest.Recorded(now)
-	if now.Status.Deployed {
-		id = now.Status.AtProvider.ID
-	} else if id == passtest.Recorded(mg) {
-		// Not written in this pass: a thief may have brought it along.
+	id := now.Status.AtProvider.ID
+	if recorded := passtest.Recorded(now); recorded != passtest.Recorded(mg) || len(now.Finalizers) > len(mg.Finalizers) {
+		id = recorded
+	} else if !now.Status.Deployed {
+		// A record that was not written in this pass may have been brought along.
+		return
+	}
+	if len(now.Finalizers) == 0 {
+		// It may go without a trace yet.
 		return
 	}
 	if p, ok := c.Gateway.Plan(id); ok {
