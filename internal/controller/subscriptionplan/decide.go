@@ -52,7 +52,8 @@ type situation struct {
 	// spec.
 	found    way
 	sameName bool
-	// heldByOther is whether another managed resource of this cluster holds it.
+	// heldByOther is whether another managed resource of this cluster holds it, or has
+	// the better claim to it.
 	heldByOther bool
 	// adopt is the adoption policy.
 	adopt bool

@@ -506,6 +506,43 @@ func TestTwoOfOneName(t *testing.T) {
 	ready(t, b.settle(mg))
 }
 
+// A name that is asked for no more is free.
+//
+// contract: A3
+func TestNameIsFreed(t *testing.T) {
+	mg, rival := managedGold(), managedGold(other)
+	b := newBench(t, emulator.Options{}, mg, rival)
+	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().Before()))
+	if _, err := b.pass(mg); err == nil {
+		t.Fatal("no error")
+	}
+	b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) { mg.Spec.ForProvider.PlanName = "Silver" })
+	// It may be that it cannot have the other name.
+	stranger, _ := b.Gateway.AddPlan("Silver")
+	got, err := b.pass(mg)
+	refusedFor(t, got, err, v1alpha1.ReasonConflict)
+	ready(t, b.settle(rival))
+	b.Gateway.DeletePlan(stranger.ID)
+	ready(t, b.settle(mg))
+
+	// Or that what it asked for first was created.
+	again := managedGold(func(mg *v1alpha1.SubscriptionPlan) {
+		mg.Name, mg.UID, mg.Spec.ForProvider.PlanName = "again", "uid-again", "Bronze"
+	})
+	if err := b.Kube.Create(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+	if _, err := b.pass(again); err == nil {
+		t.Fatal("no error")
+	}
+	b.edit(again, func(mg *v1alpha1.SubscriptionPlan) { mg.Spec.ForProvider.PlanName = "Iron" })
+	ready(t, b.settle(again))
+	b.edit(rival, func(mg *v1alpha1.SubscriptionPlan) { mg.Spec.ForProvider.PlanName = "Bronze" })
+	b.Gateway.DeletePlan(meta.GetExternalName(b.get(rival)))
+	ready(t, b.settle(rival))
+}
+
 // A plan whose create was not answered belongs to who asked for it, and not to who
 // copies that object's record of it, or would adopt the plan; also after a restart.
 //

@@ -104,29 +104,47 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (*fi
 		conditions.Set(mg, conditions.Unknown(err))
 		return nil, err
 	}
+	if a := f.attempt; a != nil && f.how != byAttempt && a.AskedID != s.name {
+		// It is not about to be created any more, nor was it.
+		e.memory.claims.Release(mg.GetUID(), nameClaim(a.AskedID, e.at))
+	}
 	if f.baseline != nil {
 		// Now it is known what is held, and what the gateway calls itself.
 		s.recorded = f.baseline.ID
 		s.sameGateway = e.at.Recorded(f.baseline.Endpoint, f.baseline.GatewayID)
 	}
-	if f.got != nil {
-		s.sameName = f.got.PlanName == s.name
-		if s.heldByOther, err = e.heldByOther(ctx, mg, f.got.ID); err != nil {
+	if s.heldByOther, err = e.taken(ctx, mg, f); err != nil {
+		return nil, err
+	}
+	if f.how == byAttempt && s.heldByOther {
+		// What our create asked for is somebody else's, so it was not ours.
+		a := *f.attempt
+		a.Outcome = record.Refused
+		f.attempt, f.how, f.got = &a, absent, nil
+		if err := e.lookByName(ctx, mg, f); err != nil {
+			conditions.Set(mg, conditions.Unknown(err))
 			return nil, err
 		}
-		if f.how != byID && !s.heldByOther {
-			if s.heldByOther, err = e.askedByOther(ctx, mg, f.got.PlanName); err != nil {
-				return nil, err
-			}
-		}
-		if f.how == byAttempt && s.heldByOther {
-			// What our create asked for is somebody else's, so it was not ours.
-			f.how = byName
+		if s.heldByOther, err = e.taken(ctx, mg, f); err != nil {
+			return nil, err
 		}
 	}
+	s.sameName = f.got != nil && f.got.PlanName == s.name
 	s.found = f.how
 	f.verdict = decide(s)
 	return f, nil
+}
+
+// taken tells whether another managed resource has the better claim to what was found.
+func (e *external) taken(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *finding) (bool, error) {
+	if f.got == nil {
+		return false, nil
+	}
+	held, err := e.heldByOther(ctx, mg, f.got.ID)
+	if err != nil || held || f.how == byID {
+		return held, err
+	}
+	return e.askedByOther(ctx, mg, f.got.PlanName)
 }
 
 func (e *external) situation(mg *v1alpha1.SubscriptionPlan, f *finding) situation {
@@ -344,8 +362,7 @@ func (e *external) compare(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObser
 	if mg.Status.Deployed {
 		// The record is stored; what stood for it until then is not needed.
 		e.memory.incumbents.Saw(mg.GetUID(), holding(f.got.ID, e.at))
-		e.memory.claims.Release(mg.GetUID(), nameClaim(mg.Spec.ForProvider.PlanName, e.at))
-		e.memory.claims.Release(mg.GetUID(), holding(f.got.ID, e.at))
+		e.memory.claims.ReleaseAll(mg.GetUID())
 	}
 
 	if !e.policies.ShouldUpdate() {
