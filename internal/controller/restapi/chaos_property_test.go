@@ -171,8 +171,10 @@ func (c *chaos) may(mg *v1alpha1.RestApi, r emulator.Request) string {
 		return ""
 	}
 	mark := a.Annotations[v1alpha1.AnnotationOwner]
-	maker, held := c.maker[r.ID], c.made[mg.UID] == r.ID
 	takeover := mg.Spec.AdoptionPolicy == v1alpha1.RestApiAdoptionTakeover
+	asked := takeover || c.chosen[mg.UID] != ""
+	// Who may take it over may just as well bring a record that it did.
+	maker, held := c.maker[r.ID], c.made[mg.UID] == r.ID || asked && mark == "" && passtest.Recorded(mg) == r.ID
 	seen := mg.Status.AtProvider.CreatedAt
 	switch {
 	case maker == mg.UID, mark == "cluster-1/"+mg.Namespace+"/"+mg.Name:
@@ -181,7 +183,7 @@ func (c *chaos) may(mg *v1alpha1.RestApi, r emulator.Request) string {
 		return "it is of " + string(maker)
 	case r.Method == http.MethodDelete && mark == "" && held && (seen == nil || seen.Unix() == a.CreatedAt.Unix()):
 		return ""
-	case r.Method == http.MethodPut && mark == "" && (held || takeover || c.chosen[mg.UID] != ""):
+	case r.Method == http.MethodPut && mark == "" && (held || asked):
 		return ""
 	case r.Method == http.MethodPut && mark != "" && takeover && !held:
 		return ""

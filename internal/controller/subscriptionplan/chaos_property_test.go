@@ -74,10 +74,10 @@ type chaos struct {
 	generation emulator.Generation
 	// chosen are the IDs that users asked to import.
 	chosen map[types.UID]string
-	// holder of each plan, once it has it on record, and maker of those that nobody
-	// has on record yet. What has neither is a stranger's.
+	// holder of each plan, once it has it on record for good, and maker of those that
+	// nobody has yet. What has neither is a stranger's.
 	holder, maker map[string]types.UID
-	// strangers are the plans that have neither, as they were left by hand.
+	// strangers are the plans that have no holder, as they were left.
 	strangers map[string]emulator.Plan
 }
 
@@ -231,23 +231,27 @@ func (c *chaos) did(mg *v1alpha1.SubscriptionPlan, done []emulator.Record) {
 		return
 	}
 	id := now.Status.AtProvider.ID
-	if recorded := passtest.Recorded(now); recorded != passtest.Recorded(mg) || len(now.Finalizers) > len(mg.Finalizers) {
+	recorded := passtest.Recorded(now)
+	if recorded != passtest.Recorded(mg) || len(now.Finalizers) > len(mg.Finalizers) {
 		id = recorded
 	} else if !now.Status.Deployed {
 		// A record that was not written in this pass may have been brought along.
 		return
 	}
-	if len(now.Finalizers) == 0 {
-		// It may go without a trace yet.
+	p, ok := c.Gateway.Plan(id)
+	if !ok {
 		return
 	}
-	if p, ok := c.Gateway.Plan(id); ok {
-		if wrong := c.mayHold(mg, p, false); wrong != "" {
-			c.T.Fatalf("%s holds %s: %s", mg.UID, id, wrong)
-		}
-		c.holder[id] = mg.UID
-		delete(c.strangers, id)
+	if wrong := c.mayHold(mg, p, false); wrong != "" {
+		c.T.Fatalf("%s holds %s: %s", mg.UID, id, wrong)
 	}
+	if len(now.Finalizers) == 0 {
+		// It may go yet, and leave what it took over as it is.
+		c.maker[id] = mg.UID
+		return
+	}
+	c.holder[id] = mg.UID
+	delete(c.strangers, id)
 }
 
 // something that somebody holds.
