@@ -544,7 +544,8 @@ func TestNameIsFreed(t *testing.T) {
 }
 
 // A plan whose create was not answered belongs to who asked for it, and not to who
-// copies that object's record of it, or would adopt the plan; also after a restart.
+// copies that object's record of it, or would adopt or import the plan; also after a
+// restart.
 //
 // contract: P1, S12, A5
 func TestUnansweredIsNobodyElses(t *testing.T) {
@@ -570,6 +571,9 @@ func TestUnansweredIsNobodyElses(t *testing.T) {
 			}
 			got, err := b.pass(thief)
 			refusedFor(t, got, err, v1alpha1.ReasonConflict)
+			b.edit(thief, preset(b.Gateway.Plans()[0].ID))
+			got, err = b.pass(thief)
+			refusedFor(t, got, err, v1alpha1.ReasonAdoptionRefused)
 			b.delete(thief)
 			b.gone(thief)
 			ready(t, b.settle(mg))

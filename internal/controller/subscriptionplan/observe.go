@@ -141,7 +141,7 @@ func (e *external) taken(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *
 		return false, nil
 	}
 	held, err := e.heldByOther(ctx, mg, f.got.ID)
-	if err != nil || held || f.how == byID {
+	if err != nil || held || f.how == byID && f.baseline != nil {
 		return held, err
 	}
 	return e.askedByOther(ctx, mg, f.got.PlanName)
