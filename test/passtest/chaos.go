@@ -59,8 +59,8 @@ type Chaos[T resource.ModernManaged] struct {
 	Restart func()
 	// Forget one that is gone.
 	Forget func(types.UID)
-	// Deployed tells whether one says that it holds something.
-	Deployed func(T) bool
+	// Reported is the ID that the status of one tells.
+	Reported func(T) string
 	// Lose the status of one.
 	Lose func(T)
 	// Disguise a thief's spec, which is its victim's.
@@ -284,10 +284,11 @@ func (c *Chaos[T]) loseStatus(t *rapid.T) {
 	}
 }
 
-// strip a managed resource that has a status of its annotations, as some tools do.
+// strip a managed resource, whose status says as much, of its annotations, as some
+// tools do.
 func (c *Chaos[T]) strip(t *rapid.T) {
 	mg := c.Someone(t)
-	if !c.Deployed(mg) {
+	if id := Recorded(mg); id == "" || id != c.Reported(mg) || Asked(mg) != "" {
 		t.Skip("it would lose all")
 	}
 	c.Edit(mg, func(mg T) { mg.SetAnnotations(nil) })
@@ -390,6 +391,14 @@ func (c *Chaos[T]) shape(mg T) string {
 func Recorded(mg resource.Object) string {
 	if b, err := record.ReadBaseline(mg); err == nil && b != nil {
 		return b.ID
+	}
+	return ""
+}
+
+// Asked is what a managed resource asked for without an answer yet, if anything.
+func Asked(mg resource.Object) string {
+	if a, err := record.ReadAttempt(mg); err == nil && a != nil && a.Outcome == record.Open {
+		return a.AskedID
 	}
 	return ""
 }

@@ -92,7 +92,7 @@ func newChaos(t *rapid.T) *chaos {
 			c.b.memory.incumbents.Forget(uid)
 			c.b.memory.contests.Forget(uid)
 		},
-		Deployed: func(mg *v1alpha1.RestApi) bool { return mg.Status.Deployed },
+		Reported: func(mg *v1alpha1.RestApi) string { return mg.Status.AtProvider.ID },
 		Lose:     func(mg *v1alpha1.RestApi) { mg.Status = v1alpha1.RestApiStatus{} },
 		Disguise: c.disguise, May: c.may, Did: c.did,
 	}

@@ -33,7 +33,6 @@ import (
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
-	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 	"github.com/crossplane-contrib/provider-apiplatform/test/passtest"
 )
 
@@ -100,7 +99,7 @@ func newChaos(t *rapid.T, g emulator.Generation) *chaos {
 			c.b.memory.contests.Forget(uid)
 			c.b.memory.claims.ReleaseAll(uid)
 		},
-		Deployed: func(mg *v1alpha1.SubscriptionPlan) bool { return mg.Status.Deployed },
+		Reported: func(mg *v1alpha1.SubscriptionPlan) string { return mg.Status.AtProvider.ID },
 		Lose:     func(mg *v1alpha1.SubscriptionPlan) { mg.Status = v1alpha1.SubscriptionPlanStatus{} },
 		Disguise: c.disguise, May: c.may, Did: c.did,
 	}
@@ -201,6 +200,9 @@ func (c *chaos) mayHold(mg *v1alpha1.SubscriptionPlan, p emulator.Plan, deletes 
 		return "it is of " + string(c.holder[p.ID])
 	case c.there(c.maker[p.ID]) && !c.older(mg, c.maker[p.ID]):
 		return "it came of the create of " + string(c.maker[p.ID])
+	case c.maker[p.ID] != "" && passtest.Asked(mg) == p.PlanName:
+		// Of several who got no answer the oldest has it.
+		return ""
 	case !deletes && sameName && (mg.Spec.AdoptionPolicy == v1alpha1.SubscriptionPlanAdoptionIfUnique || c.chosen[mg.UID] == p.ID):
 		return ""
 	default:
@@ -232,9 +234,10 @@ func (c *chaos) did(mg *v1alpha1.SubscriptionPlan, done []emulator.Record) {
 	}
 	id := now.Status.AtProvider.ID
 	recorded := passtest.Recorded(now)
-	if recorded != passtest.Recorded(mg) || len(now.Finalizers) > len(mg.Finalizers) {
+	switch written := recorded != passtest.Recorded(mg) || len(now.Finalizers) > len(mg.Finalizers); {
+	case written && recorded != "":
 		id = recorded
-	} else if !now.Status.Deployed {
+	case !now.Status.Deployed:
 		// A record that was not written in this pass may have been brought along.
 		return
 	}
@@ -287,7 +290,7 @@ func (c *chaos) deleteThere(t *rapid.T) { c.Gateway.DeletePlan(c.something(t).ID
 func (c *chaos) replaceThere(t *rapid.T) {
 	p := c.something(t)
 	for _, mg := range c.All() {
-		if a, err := record.ReadAttempt(mg); err == nil && a != nil && a.Outcome == record.Open && a.AskedID == p.PlanName {
+		if passtest.Asked(mg) == p.PlanName {
 			t.Skip("its name is asked for")
 		}
 	}
