@@ -84,6 +84,9 @@ func (e *external) conflict(ctx context.Context, mg *v1alpha1.RestApi) error {
 	case look, leave, refuse:
 	}
 	refused(mg)
+	if err := e.remember(ctx, mg); err != nil {
+		return err
+	}
 	lose(mg)
 	return e.refuse(mg, v1alpha1.ReasonConflict, handleTaken(f.handle))
 }

@@ -667,6 +667,27 @@ func TestMarkOfAnother(t *testing.T) {
 	}
 }
 
+// Also where only status told what is held, which a conflict empties: what another
+// marked is not taken over the next time.
+//
+// contract: R1, R2
+func TestMarkOfAnotherWithoutRecord(t *testing.T) {
+	mg := managedBooks(preset("library"), func(mg *v1alpha1.RestApi) { mg.Spec.AdoptionPolicy = v1alpha1.RestApiAdoptionTakeover })
+	b := newBench(t, mg)
+	b.settle(mg)
+	b.edit(mg, func(mg *v1alpha1.RestApi) { mg.Annotations = nil })
+	b.mark("library", "cluster-2/x/y")
+	for range 3 {
+		got, err := b.pass(mg)
+		refusedFor(t, got, err, v1alpha1.ReasonConflict)
+	}
+	if o := b.owner("library"); o != "cluster-2/x/y" || len(b.Gateway.APIs()) != 1 {
+		t.Errorf("owner %q, %d APIs", o, len(b.Gateway.APIs()))
+	}
+	b.mark("library", "")
+	ready(t, b.settle(mg))
+}
+
 // contract: R1
 func TestHandleIsImmutable(t *testing.T) {
 	mg := managedBooks(preset("library"))

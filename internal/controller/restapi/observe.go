@@ -69,6 +69,9 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.RestApi) (managed.E
 	case refuse:
 		if f.verdict.reason == v1alpha1.ReasonConflict {
 			// What another has is not shown, and no reference leads there.
+			if err := e.remember(ctx, mg); err != nil {
+				return managed.ExternalObservation{}, err
+			}
 			lose(mg)
 		}
 		return managed.ExternalObservation{}, e.refuse(mg, f.verdict.reason, f.verdict.message)
@@ -253,6 +256,18 @@ func (e *external) absent(mg *v1alpha1.RestApi) (managed.ExternalObservation, er
 		}
 	}
 	return managed.ExternalObservation{}, nil
+}
+
+// remember what is held where only status tells, before that is lost.
+func (e *external) remember(ctx context.Context, mg *v1alpha1.RestApi) error {
+	b := e.found.baseline
+	stored, err := record.ReadBaseline(mg)
+	if err != nil || b == nil || stored != nil && stored.ID == b.ID {
+		return err
+	}
+	record.WriteBaseline(mg, *b)
+	patch := map[string]string{v1alpha1.AnnotationBaseline: mg.GetAnnotations()[v1alpha1.AnnotationBaseline]}
+	return errors.Wrap(kind.PatchMetadata(ctx, e.kube, mg, map[string]any{"annotations": patch}), "cannot record what is held")
 }
 
 // lose what status tells of an API.
