@@ -109,6 +109,13 @@ func Seconds(t time.Time) *metav1.Time {
 	return &s
 }
 
+// HeldByAnother tells whether a status says that the object at the gateway is not
+// this one's to have.
+func HeldByAnother(s *xpv2.ConditionedStatus) bool {
+	r := s.GetCondition(v1alpha1.TypeApplied).Reason
+	return r == v1alpha1.ReasonConflict || r == v1alpha1.ReasonAdoptionRefused
+}
+
 // Drop conditions of the given types from a status: they are about something
 // that is over.
 func Drop(s *xpv2.ConditionedStatus, types ...xpv2.ConditionType) {

@@ -22,6 +22,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 )
@@ -38,7 +39,7 @@ func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env k
 	switch err := e.read(cr); {
 	case err != nil:
 		return false, err
-	case e.baseline == nil && refusedForWhatIsThere(cr):
+	case e.baseline == nil && conditions.HeldByAnother(&cr.Status.ConditionedStatus):
 		return e.outOfTheWay(ctx, cr)
 	case e.baseline == nil:
 		return e.importable(ctx, cr)
@@ -65,12 +66,6 @@ func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env k
 	}
 	// Access is not given while that is of no use, or must not be.
 	return judgeName(e.baseline, meta.GetExternalName(cr)) == nil && !c.contests.Rests(cr.GetUID(), cr.GetGeneration(), e.now()), nil
-}
-
-// refusedForWhatIsThere tells whether a create was refused for what the gateway has.
-func refusedForWhatIsThere(cr *v1alpha1.Subscription) bool {
-	r := cr.Status.GetCondition(v1alpha1.TypeApplied).Reason
-	return r == v1alpha1.ReasonConflict || r == v1alpha1.ReasonAdoptionRefused
 }
 
 // outOfTheWay tells whether the gateway has something else by now than what was in

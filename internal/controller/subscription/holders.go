@@ -68,7 +68,7 @@ func holderOf(cr *v1alpha1.Subscription) (ownership.Holder, bool) {
 // wasRefused tells whether status says that another object holds what this one
 // recorded. That is told of an object that holds nothing.
 func wasRefused(cr *v1alpha1.Subscription) bool {
-	return cr.Status.AtProvider.ID == "" && cr.Status.GetCondition(v1alpha1.TypeApplied).Reason == v1alpha1.ReasonConflict
+	return cr.Status.AtProvider.ID == "" && conditions.HeldByAnother(&cr.Status.ConditionedStatus)
 }
 
 // othersHolding returns who else holds an object, by their records.

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
@@ -125,6 +126,7 @@ func holderOf(mg *v1alpha1.SubscriptionPlan) (ownership.Holder, bool) {
 		Created: mg.GetCreationTimestamp(),
 		// Status must name the gateway too: an ID alone may have been earned at another.
 		Reported: mg.Status.AtProvider.ID == b.ID && mg.Status.AtProvider.Endpoint == b.Endpoint,
+		Refused:  mg.Status.AtProvider.ID == "" && conditions.HeldByAnother(&mg.Status.ConditionedStatus),
 	}, true
 }
 
@@ -157,11 +159,11 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 		return false, nil
 	}
 	mine, ok := holderOf(mg)
-	if !ok || mine.ID != id || mine.Endpoint != e.at.Endpoint {
+	if !ok || !mine.Same(holding(id, e.at)) {
 		// What is recorded about another place gives no claim here.
 		return true, nil
 	}
-	return ownership.Loses(mine, all, e.memory.incumbents.Of(holding(id, e.at))), nil
+	return ownership.LosesAt(e.at.Endpoint, mine, all, e.memory.incumbents.Of(mine.Holding)), nil
 }
 
 // askedByOther tells whether another managed resource has the better claim to the plan

@@ -1002,6 +1002,51 @@ func TestRecordTakenAway(t *testing.T) {
 	}
 }
 
+// A copy of its records is nothing against a holder whose gateway goes by another name
+// from now on, nor against one that is restored without status, if it was refused
+// before.
+//
+// contract: S12, S17, A5
+func TestRecordInWait(t *testing.T) {
+	for name, happens := range map[string]func(b *bench, mg *v1alpha1.SubscriptionPlan){
+		"AnotherName": func(b *bench, _ *v1alpha1.SubscriptionPlan) { b.at.Endpoint = "http://another-name" },
+		"Restored": func(b *bench, mg *v1alpha1.SubscriptionPlan) {
+			b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) { mg.CreationTimestamp.Time = time.Unix(5000, 0) })
+			stored := b.get(mg)
+			stored.Status = v1alpha1.SubscriptionPlanStatus{}
+			if err := b.Kube.Status().Update(t.Context(), stored); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mg, thief := managedGold(), managedGold(other, adopt)
+			mg.CreationTimestamp.Time, thief.CreationTimestamp.Time = time.Unix(1000, 0), time.Unix(1, 0)
+			b := newBench(t, emulator.Options{}, mg, thief)
+			held := b.settle(mg)
+			b.edit(thief, func(mg *v1alpha1.SubscriptionPlan) {
+				mg.Annotations = held.Annotations
+				mg.Spec.ForProvider.ThrottleLimitCount = ptr(int64(1))
+			})
+			lost := func() {
+				t.Helper()
+				if _, err := b.pass(thief); err == nil {
+					t.Error("the thief is not refused")
+				}
+			}
+			lost()
+			b.memory = &memory{} // The provider was restarted.
+			happens(b, mg)
+			lost()
+			ready(t, b.settle(mg))
+			lost()
+			if p, _ := b.Gateway.Plan(held.Status.AtProvider.ID); p.ThrottleLimitCount != 1000 {
+				t.Errorf("the plan was changed: %+v", p)
+			}
+		})
+	}
+}
+
 // What an object earned at another gateway gives it no claim to what somebody holds
 // here.
 //
