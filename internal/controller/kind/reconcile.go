@@ -179,7 +179,7 @@ func (r *reconciler[T]) causes(ctx context.Context, mg T) string {
 	if gw, err := gatewayFor(ctx, r.options.Gateways, mg); err != nil {
 		causes = append(causes, err.Error())
 	} else {
-		causes = append(causes, gw.ConfigVersion())
+		causes = append(causes, gw.ConfigVersion(), string(gw.Generation()))
 	}
 	if r.kind.Secrets != nil {
 		for _, name := range r.kind.Secrets(mg) {

@@ -217,6 +217,13 @@ func TestHeld(t *testing.T) {
 			}
 		}, wakes: true},
 		"Config": {reason: "And the configuration.", change: func(b *bench) { b.config(func(c *v1alpha1.ClusterProviderConfig) { c.Generation++ }) }, wakes: true},
+		"Learnt": {reason: "And what is learnt of its gateway.", change: func(b *bench) {
+			gw, err := gatewayFor(b.t.Context(), b.options.Gateways, subscription())
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			gw.Learn(connection.GenerationInPlace)
+		}, wakes: true},
 		"NoConfig": {reason: "Also if it goes.", change: func(b *bench) {
 			if err := b.kube.Delete(b.t.Context(), &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "default"}}); err != nil {
 				b.t.Fatal(err)

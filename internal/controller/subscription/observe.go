@@ -396,7 +396,6 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 		e.contests.Settled(cr.GetUID())
 		cr.Status.AtProvider.UpdatedAt = microTime(got.UpdatedAt)
 	}
-	cr.Status.AtProvider.NotTaken = nil
 	conditions.Set(cr, conditions.Applied(""), xpv2.Available())
 	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 }

@@ -132,12 +132,16 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 		known = cr.Status.AtProvider.Token
 	}
 	rotate := generated && rotationAsked(cr)
+	refused := cr.Status.AtProvider.NotTaken
+	// A gateway that was sent a token while it was believed to take none may have taken
+	// it.
+	unsure := refused != nil && e.gateway.Generation() != connection.GenerationLegacy
 
 	seen, err := e.secretMetadata(ctx, cr.GetNamespace(), name)
 	if err != nil {
 		return token{}, err
 	}
-	if deployed && !rotate && known != nil && seen != nil && *known == (v1alpha1.TokenVersion{UID: string(seen.GetUID()), Key: key, ResourceVersion: seen.GetResourceVersion()}) {
+	if deployed && !rotate && !unsure && known != nil && seen != nil && *known == (v1alpha1.TokenVersion{UID: string(seen.GetUID()), Key: key, ResourceVersion: seen.GetResourceVersion()}) {
 		return token{state: tokenInForce, version: known}, nil
 	}
 
@@ -145,13 +149,12 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 	if err != nil {
 		return token{}, err
 	}
-	refused := cr.Status.AtProvider.NotTaken
 	state, rotate := judgeToken(tokenCase{
 		Deployed: deployed, Generated: generated, RotationAsked: rotate,
 		Missing:    t.problem != nil,
 		Unreadable: t.unreadable,
 		Known:      known != nil || e.baseline != nil && !leavesStatus(e.baseline),
-		Comparable: e.memory.token != nil,
+		Comparable: e.memory.token != nil && !unsure,
 		Equal:      t.problem == nil && hmac.Equal(e.memory.token, e.memories.mac(t.value)),
 		NotTaken:   refused != nil && equalVersions(refused.Token, t.version),
 	})
@@ -159,6 +162,10 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 		return token{state: state, rotate: rotate}, nil
 	}
 	t.state = state
+	if refused != nil && refused.Token != nil && state == tokenChanged && hmac.Equal(e.memory.notTaken, e.memories.mac(t.value)) {
+		// The Secret changed, and not its token.
+		refused.Token = t.version
+	}
 	return t, nil
 }
 

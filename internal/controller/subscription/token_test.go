@@ -310,6 +310,11 @@ func TestLegacyToken(t *testing.T) {
 			refused(t, cr, err, v1alpha1.ReasonLegacyGateway)
 			tokenInForceIs(t, cr, corev1.ConditionFalse)
 		}
+		w.editSecret("tok", func(s *corev1.Secret) { s.Labels = map[string]string{"a": "b"} })
+		for range 2 {
+			cr, err := w.pass("s")
+			refused(t, cr, err, v1alpha1.ReasonLegacyGateway)
+		}
 		if n := w.count(http.MethodPut); n != 1 {
 			t.Errorf("%d PUTs, want 1", n)
 		}
@@ -318,9 +323,6 @@ func TestLegacyToken(t *testing.T) {
 		}
 		w.setToken("tok", secretToken)
 		cr := w.settle("s")
-		if cr.Status.AtProvider.NotTaken != nil {
-			t.Error("it still says what was not taken")
-		}
 		inForce(t, cr)
 		tokenInForceIs(t, cr, corev1.ConditionTrue)
 	})
@@ -337,6 +339,27 @@ func TestLegacyToken(t *testing.T) {
 		}
 		if n := w.count(http.MethodPut); n != 1 {
 			t.Errorf("%d PUTs, want 1", n)
+		}
+	})
+	t.Run("Upgraded", func(t *testing.T) {
+		w := newWorld(t, emulator.Legacy, tokenSecret("tok", secretToken), subscription("s"))
+		w.declare(configv1alpha1.GatewayGenerationLegacy)
+		w.settle("s")
+		// Nobody says so, and what it is sent is taken.
+		w.SetGeneration(emulator.InPlace)
+		w.setToken("tok", otherToken)
+		cr, err := w.pass("s")
+		refused(t, cr, err, v1alpha1.ReasonLegacyGateway)
+		w.setToken("tok", secretToken)
+		w.settle("s")
+		w.declare(configv1alpha1.GatewayGenerationInPlace)
+		inForce(t, w.settle("s"))
+		if !w.LetThrough("books", secretToken) || w.LetThrough("books", otherToken) {
+			t.Error("the token of the spec is not in force")
+		}
+		puts := w.count(http.MethodPut)
+		if cr = w.settle("s"); w.count(http.MethodPut) != puts || cr.Status.AtProvider.NotTaken != nil {
+			t.Errorf("%d more PUTs, not taken is %+v", w.count(http.MethodPut)-puts, cr.Status.AtProvider.NotTaken)
 		}
 	})
 	t.Run("Imported", func(t *testing.T) {

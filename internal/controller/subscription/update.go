@@ -132,9 +132,10 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 		}
 	}
 	if p := judgeAnswer(e.gateway.Generation(), planKept, t.state == tokenChanged); p != nil {
-		cr.Status.AtProvider.NotTaken = asked
+		cr.Status.AtProvider.NotTaken, e.memory.notTaken = asked, e.memories.mac(t.value)
 		return p
 	}
+	cr.Status.AtProvider.NotTaken = nil
 	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeContested)
 	conditions.Set(cr, conditions.Applied(""), xpv2.Available())
 	return nil
