@@ -46,6 +46,13 @@ func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription
 		return e.observeDeletedAttempt(ctx, cr)
 	}
 	b := e.baseline
+	if stored, err := record.ReadBaseline(cr); err == nil && stored != nil && stored.ID != b.ID {
+		// Somebody changed the record. Once what it should name is gone, nothing else must
+		// be taken for that.
+		if err := e.storeBaseline(ctx, cr, *b); err != nil {
+			return managed.ExternalObservation{}, err
+		}
+	}
 	h := e.recorded()
 	others, err := e.othersHolding(ctx, cr, h)
 	if err != nil || e.loses(cr, h, others) {

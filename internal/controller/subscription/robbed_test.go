@@ -689,3 +689,36 @@ func TestRestoredBesideARecordInWait(t *testing.T) {
 		})
 	}
 }
+
+// One object deletes one subscription, whatever its record was made to say.
+//
+// contract: S1, S32, A11
+func TestDeletesOne(t *testing.T) {
+	for gname, g := range generations() {
+		for name, restarted := range map[string]bool{"": false, "Restarted": true} {
+			t.Run(gname+name, func(t *testing.T) {
+				w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app")))
+				held := w.settle("s")
+				stranger := w.byHand(byHandLike("theirs", "app", "strange"))
+				w.edit("s", func(cr *v1alpha1.Subscription) {
+					b := *baselineOf(t, cr)
+					b.ID = stranger
+					record.WriteBaseline(cr, b)
+					meta.SetExternalName(cr, stranger)
+				})
+				w.remove("s")
+				for w.stored("s") != nil {
+					if _, err := w.pass("s"); err != nil {
+						t.Fatal(err)
+					}
+					if restarted {
+						w.restart()
+					}
+				}
+				if got := w.only(); got.ID != stranger {
+					t.Errorf("left is %s, deleted was to be %s", got.ID, held.Status.AtProvider.ID)
+				}
+			})
+		}
+	}
+}
