@@ -1047,6 +1047,27 @@ func TestRecordInWait(t *testing.T) {
 	}
 }
 
+// One object changes and deletes one plan, whatever its record was made to say.
+//
+// contract: S32, A11
+func TestRecordOfAnother(t *testing.T) {
+	mg := managedGold()
+	b := newBench(t, emulator.Options{}, mg)
+	ready(t, b.settle(mg))
+	stranger, _ := b.Gateway.AddPlan("Silver")
+	b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) {
+		record.WriteBaseline(mg, record.Baseline{ID: stranger.ID, Endpoint: b.at.Endpoint, GatewayID: "emulated-gateway"})
+		meta.SetExternalName(mg, stranger.ID)
+	})
+	got, err := b.pass(mg)
+	refusedFor(t, got, err, v1alpha1.ReasonImmutableField)
+	b.delete(mg)
+	b.gone(mg)
+	if left := b.Gateway.Plans(); len(left) != 1 || left[0] != stranger {
+		t.Errorf("left is %+v, want %+v", left, stranger)
+	}
+}
+
 // What an object earned at another gateway gives it no claim to what somebody holds
 // here.
 //

@@ -76,7 +76,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (
 		return e.compare(mg)
 	case manage:
 		if meta.WasDeleted(mg) {
-			return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+			return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, e.putBack(ctx, mg)
 		}
 		return e.manage(ctx, mg)
 	default:
@@ -174,41 +174,36 @@ func (e *external) look(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *f
 		// The ID of what was never imported, which is no reason to delete it.
 		id = ""
 	}
-	if id != "" {
-		got, err := e.GetSubscriptionPlan(ctx, id)
-		if gateway.IsAbsent(err) {
-			return e.lookAgain(ctx, mg, f)
-		}
-		if err != nil {
+	if b := reported(mg); b != nil && f.baseline != nil && b.ID != id && b.Endpoint == e.at.Endpoint {
+		// Somebody may have changed the record; or status was not written since the plan
+		// was created anew, but then what it tells of is gone.
+		if done, err := e.lookByID(ctx, f, b.ID); done || err != nil {
+			f.baseline = b
 			return err
 		}
-		f.how, f.got = byID, got
-		e.at.GatewayID = got.GatewayID
-		return nil
+	}
+	if id != "" {
+		// One that is not where it is recorded to be may have been created anew, and the
+		// answer lost.
+		if done, err := e.lookByID(ctx, f, id); done || err != nil || f.baseline == nil {
+			return err
+		}
 	}
 	return e.lookByName(ctx, mg, f)
 }
 
-// lookAgain for a plan that is not where it is recorded to be: it may have been
-// created anew, and the answer lost.
-func (e *external) lookAgain(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *finding) error {
-	if f.baseline == nil {
-		return nil
+// lookByID tells whether a plan is there.
+func (e *external) lookByID(ctx context.Context, f *finding, id string) (bool, error) {
+	got, err := e.GetSubscriptionPlan(ctx, id)
+	if gateway.IsAbsent(err) {
+		return false, nil
 	}
-	if b := reported(mg); b != nil && b.ID != f.baseline.ID && b.Endpoint == e.at.Endpoint {
-		// Somebody may have changed the record; or status was not written since the plan
-		// was created anew, but then what it tells of is gone.
-		got, err := e.GetSubscriptionPlan(ctx, b.ID)
-		if err == nil {
-			f.how, f.got, f.baseline = byID, got, b
-			e.at.GatewayID = got.GatewayID
-			return nil
-		}
-		if !gateway.IsAbsent(err) {
-			return err
-		}
+	if err != nil {
+		return false, err
 	}
-	return e.lookByName(ctx, mg, f)
+	f.how, f.got = byID, got
+	e.at.GatewayID = got.GatewayID
+	return true, nil
 }
 
 func (e *external) lookByName(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *finding) error {
@@ -314,6 +309,18 @@ func (e *external) manage(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (m
 	o, err := e.compare(mg)
 	o.ResourceLateInitialized = filled
 	return o, err
+}
+
+// putBack a record that somebody changed before what it should name is deleted: once
+// that is gone, nothing else must be taken for it.
+func (e *external) putBack(ctx context.Context, mg *v1alpha1.SubscriptionPlan) error {
+	b := e.found.baseline
+	if stored, err := record.ReadBaseline(mg); err != nil || stored == nil || b == nil || stored.ID == b.ID {
+		return err
+	}
+	meta.SetExternalName(mg, b.ID)
+	record.WriteBaseline(mg, *b)
+	return errors.Wrap(kind.RecordHeld(ctx, e.kube, mg), "cannot record what is held")
 }
 
 // hold records that the plan is held, and fills in what an import left out, once.
