@@ -107,7 +107,7 @@ func (e *external) api(ctx context.Context, cr *v1alpha1.Subscription, kept stri
 	case api.Status.AtProvider.ID == "":
 		return "", problemf(v1alpha1.ReasonAPIMissing, "waiting for RestApi %q in namespace %q to be at the gateway", api.GetName(), api.GetNamespace()), nil
 	case !e.here(api.Status.AtProvider.Endpoint):
-		return "", problemf(v1alpha1.ReasonRefused, "RestApi %q in namespace %q is on another gateway than this object; a subscription and its API must be on the same one", api.GetName(), api.GetNamespace()), nil
+		return "", problemf(v1alpha1.ReasonRefused, "RestApi %q in namespace %q is deployed at %s and this object at %s; a subscription and its API must be at the same endpoint", api.GetName(), api.GetNamespace(), api.Status.AtProvider.Endpoint, e.at.Endpoint), nil
 	}
 	return api.Status.AtProvider.ID, nil, nil
 }
@@ -153,7 +153,7 @@ func (e *external) plan(ctx context.Context, cr *v1alpha1.Subscription, choice s
 		w.Pending = true
 		w.Problem = problemf(v1alpha1.ReasonPlanPending, "waiting for SubscriptionPlan %q in namespace %q to be at the gateway", plan.GetName(), plan.GetNamespace())
 	case !e.here(plan.Status.AtProvider.Endpoint):
-		w.Problem = problemf(v1alpha1.ReasonPlanMissing, "SubscriptionPlan %q in namespace %q is on another gateway than this object; a subscription and its plan must be on the same one", plan.GetName(), plan.GetNamespace())
+		w.Problem = problemf(v1alpha1.ReasonPlanMissing, "SubscriptionPlan %q in namespace %q is deployed at %s and this object at %s; a subscription and its plan must be at the same endpoint", plan.GetName(), plan.GetNamespace(), plan.Status.AtProvider.Endpoint, e.at.Endpoint)
 	default:
 		w.ID = plan.Status.AtProvider.ID
 	}
