@@ -31,9 +31,13 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
-// indexHolds finds the SubscriptionPlans that are recorded to hold a plan. Its
-// values are IDs at the gateway.
-const indexHolds = "subscriptionplan.holds"
+const (
+	// indexHolds finds the SubscriptionPlans that are recorded to hold a plan. Its
+	// values are IDs at the gateway.
+	indexHolds = "subscriptionplan.holds"
+	// indexAsks finds those with an open attempt, by the name that it asks for.
+	indexAsks = "subscriptionplan.asks"
+)
 
 // unanswered tells whether a create of the given name may have succeeded although
 // no answer came.
@@ -174,7 +178,7 @@ func (e *external) askedByOther(ctx context.Context, mg *v1alpha1.SubscriptionPl
 		return true, nil
 	}
 	l := &v1alpha1.SubscriptionPlanList{}
-	if err := e.kube.List(ctx, l); err != nil {
+	if err := e.kube.List(ctx, l, client.MatchingFields{indexAsks: name}); err != nil {
 		return false, errors.Wrap(err, "cannot list who asked for a plan")
 	}
 	return slices.ContainsFunc(l.Items, func(o v1alpha1.SubscriptionPlan) bool {

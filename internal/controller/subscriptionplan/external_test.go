@@ -82,7 +82,10 @@ type bench struct {
 
 func newBench(t passtest.Tester, o emulator.Options, objects ...client.Object) *bench {
 	t.Helper()
-	b := passtest.New(t, o, []passtest.Index{{Of: &v1alpha1.SubscriptionPlan{}, Field: indexHolds, Extract: heldIDs}}, objects...)
+	b := passtest.New(t, o, []passtest.Index{
+		{Of: &v1alpha1.SubscriptionPlan{}, Field: indexHolds, Extract: heldIDs},
+		{Of: &v1alpha1.SubscriptionPlan{}, Field: indexAsks, Extract: askedNames},
+	}, objects...)
 	return &bench{Bench: b, t: t, memory: &memory{}, at: target.Target{Endpoint: b.Client.Endpoint().String(), Timeout: 5 * time.Second}}
 }
 

@@ -42,6 +42,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
 // Setup adds a controller for SubscriptionPlans.
@@ -98,7 +99,17 @@ func watch(b *builder.Builder, c client.Reader) {
 }
 
 func index(ctx context.Context, indexer client.FieldIndexer) error {
-	return errors.Wrap(indexer.IndexField(ctx, &v1alpha1.SubscriptionPlan{}, indexHolds, heldIDs), "cannot index by what is held")
+	if err := indexer.IndexField(ctx, &v1alpha1.SubscriptionPlan{}, indexHolds, heldIDs); err != nil {
+		return errors.Wrap(err, "cannot index by what is held")
+	}
+	return errors.Wrap(indexer.IndexField(ctx, &v1alpha1.SubscriptionPlan{}, indexAsks, askedNames), "cannot index by what is asked for")
+}
+
+func askedNames(o client.Object) []string {
+	if a, err := record.ReadAttempt(o); err == nil && a != nil && a.Outcome == record.Open {
+		return []string{a.AskedID}
+	}
+	return nil
 }
 
 func heldIDs(o client.Object) []string {
