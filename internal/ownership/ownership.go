@@ -92,18 +92,20 @@ func Loses(self Holder, others []Holder, incumbent types.UID) bool {
 
 // LosesAt tells whether a holder cannot take its claim along to another endpoint,
 // which leads to the same gateway as far as that says. Any gateway can call itself
-// like another one, so a bare record is no claim there, and one that status bears out
-// is none against what others hold there, or are said to hold at yet another endpoint.
-// Against the rest it is as good as it was.
+// like another one. So a bare record is no claim there against anybody, and one that
+// status bears out is none against what others hold there, or are said to hold at yet
+// another endpoint: of two such neither has it. Against the rest it is as good as it
+// was.
 func LosesAt(endpoint string, self Holder, others []Holder, incumbent types.UID) bool {
-	if self.Endpoint == endpoint {
+	switch {
+	case self.Endpoint == endpoint:
 		return Loses(self, others, incumbent)
+	case !self.Reported:
+		return len(others) > 0
 	}
 	var rivals []Holder
 	for _, o := range others {
 		switch {
-		case !self.Reported:
-			return true
 		case o.Endpoint == self.Endpoint:
 			rivals = append(rivals, o)
 		case o.Reported, o.Endpoint == endpoint && !o.Refused:
@@ -116,7 +118,7 @@ func LosesAt(endpoint string, self Holder, others []Holder, incumbent types.UID)
 // contends tells whether another holder can have a better claim at all.
 func contends(o, self Holder, incumbent types.UID) bool {
 	switch {
-	case self.ID != "" && self.ID == string(self.UID) && !o.Reported:
+	case self.ID == string(self.UID) && !o.Reported:
 		// Nobody can mean an ID that only another's UID can name.
 		return false
 	case o.Endpoint == self.Endpoint:
@@ -125,6 +127,13 @@ func contends(o, self Holder, incumbent types.UID) bool {
 	// What another endpoint says of itself, anybody can make it say. That is more than
 	// a bare record, but nothing against what a holder was seen to hold.
 	return o.Reported && !self.Reported && incumbent != self.UID
+}
+
+// Older tells whether one object was created before another. Of two of the same second
+// it is the one with the lower UID.
+func Older(a, b metav1.Object) bool {
+	at, bt := a.GetCreationTimestamp(), b.GetCreationTimestamp()
+	return cmp.Or(at.Compare(bt.Time), cmp.Compare(a.GetUID(), b.GetUID())) < 0
 }
 
 // first of the holders of one object.

@@ -104,19 +104,12 @@ func (e *external) afterOthers(ctx context.Context, cr *v1alpha1.Subscription, f
 	if err := e.kube.List(ctx, l, client.MatchingFields{indexAttempt: turnOf(e.attempt).ID}); err != nil {
 		return err
 	}
-	asker := func(o client.Object) ownership.Holder {
-		return ownership.Holder{UID: o.GetUID(), Created: o.GetCreationTimestamp()}
-	}
-	var others []ownership.Holder
 	for i := range l.Items {
 		o := &l.Items[i]
 		a, err := record.ReadAttempt(o)
-		if err == nil && a != nil && o.GetUID() != cr.GetUID() && !meta.IsPaused(o) && mayBeResultOf(a, e.attempt, found.ID) {
-			others = append(others, asker(o))
+		if err == nil && a != nil && o.GetUID() != cr.GetUID() && !meta.IsPaused(o) && ownership.Older(o, cr) && mayBeResultOf(a, e.attempt, found.ID) {
+			return wait
 		}
-	}
-	if ownership.Loses(asker(cr), others, "") {
-		return wait
 	}
 	return nil
 }

@@ -94,6 +94,9 @@ type external struct {
 	wish     wish
 	tokenNow token
 
+	// moved is the problem with the external-name, if it does not name what is held.
+	moved *problem
+
 	// observed is the subscription as it was read, and update what is to be done
 	// about it.
 	observed *gateway.Subscription

@@ -24,12 +24,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
@@ -249,9 +251,10 @@ func (e *external) conflictKey(cr *v1alpha1.Subscription, o obstacles) string {
 
 // obstacles are what could be in the way of a create.
 type obstacles struct {
-	// listed are the subscriptions on the API, and held tells which of them others hold.
+	// listed are the subscriptions on the API, and held which of the application's
+	// others hold, or made.
 	listed []gateway.Subscription
-	held   func(id string) bool
+	held   sets.Set[string]
 	// exists is whether the asked-for ID exists, on whatever API.
 	exists bool
 }
@@ -260,7 +263,7 @@ type obstacles struct {
 func (o obstacles) key() string {
 	ids := make([]string, 0, len(o.listed))
 	for _, s := range o.listed {
-		ids = append(ids, fmt.Sprint(s.ID, " ", o.held(s.ID)))
+		ids = append(ids, fmt.Sprint(s.ID, " ", o.held.Has(s.ID)))
 	}
 	slices.Sort(ids)
 	return fmt.Sprint(o.exists, ids)
@@ -276,9 +279,23 @@ func (e *external) inTheWay(ctx context.Context, cr *v1alpha1.Subscription) (obs
 	if err != nil && !gateway.IsNotFound(err) {
 		return obstacles{}, err
 	}
-	exists := err == nil
-	held, err := e.heldByOthers(ctx, cr, listed)
-	return obstacles{listed: listed, held: held, exists: exists}, err
+	o := obstacles{listed: listed, held: sets.New[string](), exists: err == nil}
+	// What another application has is not adopted in any case.
+	ours := slices.DeleteFunc(slices.Clone(listed), func(s gateway.Subscription) bool { return strings.TrimSpace(s.ApplicationID) != e.wish.ApplicationID })
+	held, err := e.heldByOthers(ctx, cr, ours)
+	if err != nil {
+		return obstacles{}, err
+	}
+	for i, s := range ours {
+		theirs, err := e.madeForOther(ctx, cr, &ours[i])
+		if err != nil {
+			return obstacles{}, err
+		}
+		if theirs || held(s.ID) {
+			o.held.Insert(s.ID)
+		}
+	}
+	return o, nil
 }
 
 // takeTurn waits for the turn of a create where the gateway may choose the ID.
@@ -355,17 +372,8 @@ func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription) error {
 	e.memory.inTheWay = there.key()
 	candidate, needsProof := judgeAdoption(adoptionCase{
 		Policy: cr.Spec.AdoptionPolicy, Wish: e.wish, AskedID: e.attempt.AskedID,
-		Generation: e.gateway.Generation(), AskedExists: there.exists, Listed: there.listed, Held: there.held,
+		Generation: e.gateway.Generation(), AskedExists: there.exists, Listed: there.listed, Held: there.held.Has,
 	})
-	if candidate != nil {
-		theirs, err := e.madeForOther(ctx, cr, candidate)
-		if err != nil {
-			return err
-		}
-		if theirs {
-			candidate = nil
-		}
-	}
 	if candidate == nil || !e.claims.Reserve(cr.GetUID(), e.holding(candidate.ID, candidate.APIID)) {
 		e.memory.conflict = e.conflictKey(cr, there)
 		e.attempt.Conflict = e.memory.conflict

@@ -333,7 +333,7 @@ type tokenCase struct {
 	// Comparable is true if this process applied a token, and Equal if it was this.
 	Comparable, Equal bool
 
-	// NotTaken is true if a gateway was sent this very version and did not take it.
+	// NotTaken is true if a gateway was sent another token before, and did not take it.
 	NotTaken bool
 }
 

@@ -90,18 +90,22 @@ func (e *external) importable(ctx context.Context, cr *v1alpha1.Subscription) (b
 	}
 	// An ID that cannot be asked for is none that is listed.
 	id, _, _ := askedID(cr, nil)
-	w, err := e.follow(ctx, cr, nil, e.attempt)
-	if err != nil || w.APIProblem != nil {
+	var err error
+	if e.wish, err = e.follow(ctx, cr, nil, e.attempt); err != nil || e.wish.APIProblem != nil {
 		return false, err
 	}
-	listed, err := e.listAPI(ctx, w.APIID)
+	listed, err := e.listAPI(ctx, e.wish.APIID)
 	if err != nil {
 		return false, err
 	}
-	s, _ := judgeImport(w, id, listed)
+	s, _ := judgeImport(e.wish, id, listed)
 	if s == nil {
 		return false, nil
 	}
 	others, err := e.othersHolding(ctx, cr, e.holding(s.ID, s.APIID))
-	return err == nil && len(others) == 0, err
+	if err != nil || len(others) > 0 {
+		return false, err
+	}
+	theirs, err := e.madeForOther(ctx, cr, s)
+	return err == nil && !theirs, err
 }

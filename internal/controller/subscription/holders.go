@@ -22,6 +22,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
@@ -142,17 +143,18 @@ func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, 
 	if slices.ContainsFunc(l.Items, func(o v1alpha1.Subscription) bool { return o.GetUID() != cr.GetUID() }) {
 		return true, nil
 	}
+	asks := turnOf(&record.Attempt{APIID: e.wish.APIID, ApplicationID: e.wish.ApplicationID})
 	l = &v1alpha1.SubscriptionList{}
-	if err := e.kube.List(ctx, l, client.MatchingFields{indexAttempt: turnOf(e.attempt).ID}); err != nil {
+	if err := e.kube.List(ctx, l, client.MatchingFields{indexAttempt: asks.ID}); err != nil {
 		return false, errors.Wrap(err, "cannot look for whom a subscription was made")
 	}
-	inPlace := e.gateway.Generation() == connection.GenerationInPlace
 	return slices.ContainsFunc(l.Items, func(o v1alpha1.Subscription) bool {
 		a, err := record.ReadAttempt(&o)
-		if err != nil || a == nil || o.GetUID() == cr.GetUID() || !o.CreationTimestamp.Before(&cr.CreationTimestamp) {
+		if err != nil || a == nil || o.GetUID() == cr.GetUID() || !ownership.Older(&o, cr) {
 			return false
 		}
-		found, _ := judgeAttempt(a, o.CreationTimestamp.Time, []gateway.Subscription{*s}, inPlace || a.Endpoint != e.at.Endpoint, func(string) bool { return false })
+		onlyAskedID := e.gateway.Generation() == connection.GenerationInPlace || a.Endpoint != e.at.Endpoint
+		found, _ := judgeAttempt(a, o.CreationTimestamp.Time, []gateway.Subscription{*s}, onlyAskedID, func(string) bool { return false })
 		return found != nil
 	}), nil
 }
@@ -160,7 +162,7 @@ func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, 
 // taken returns a function that tells whether an ID is reserved by somebody else, or
 // taken by what others hold.
 func (e *external) taken(ctx context.Context, cr *v1alpha1.Subscription, listed []gateway.Subscription, by func(h ownership.Holding, others []ownership.Holder) bool) (func(id string) bool, error) {
-	var taken []string
+	taken := sets.New[string]()
 	for _, s := range listed {
 		h := e.holding(s.ID, s.APIID)
 		others, err := e.othersHolding(ctx, cr, h)
@@ -168,10 +170,10 @@ func (e *external) taken(ctx context.Context, cr *v1alpha1.Subscription, listed 
 			return nil, err
 		}
 		if by(h, others) || e.claims.Reserved(h, cr.GetUID()) {
-			taken = append(taken, s.ID)
+			taken.Insert(s.ID)
 		}
 	}
-	return func(id string) bool { return slices.Contains(taken, id) }, nil
+	return taken.Has, nil
 }
 
 // heldByAnother says that what an object recorded to hold is another's. It reports

@@ -64,7 +64,11 @@ func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription,
 	if err != nil {
 		return managed.ExternalObservation{}, err
 	}
-	if len(others) > 0 || !e.claims.Reserve(cr.GetUID(), h) {
+	theirs, err := e.madeForOther(ctx, cr, s)
+	if err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	if theirs || len(others) > 0 || !e.claims.Reserve(cr.GetUID(), h) {
 		// The same words as for one that is missing or does not fit.
 		_, p := judgeImport(e.wish, id, nil)
 		cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
@@ -129,7 +133,13 @@ func (e *external) checkAgain(ctx context.Context, cr *v1alpha1.Subscription, go
 	if p != nil {
 		return p
 	}
-	return e.storeBaseline(ctx, cr, e.refreshed(*e.baseline, s))
+	b := e.refreshed(*e.baseline, s)
+	if e.moved != nil {
+		// Recorded once it is settled which one is meant: that writes the external-name.
+		e.baseline = &b
+		return nil
+	}
+	return e.storeBaseline(ctx, cr, b)
 }
 
 // lateInitialize fills what a spec leaves open from the gateway, and returns the

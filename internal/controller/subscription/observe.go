@@ -275,8 +275,8 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 		return managed.ExternalObservation{}, heldByAnother(cr)
 	}
 
-	moved := judgeName(b, meta.GetExternalName(cr))
-	if stored, err := record.ReadBaseline(cr); moved == nil && (meta.GetExternalName(cr) == "" || err != nil || stored == nil || stored.ID != b.ID || isConverted(cr)) {
+	e.moved = judgeName(b, meta.GetExternalName(cr))
+	if stored, err := record.ReadBaseline(cr); e.moved == nil && (meta.GetExternalName(cr) == "" || err != nil || stored == nil || stored.ID != b.ID || isConverted(cr)) {
 		if err := e.storeBaseline(ctx, cr, *b); err != nil {
 			return managed.ExternalObservation{}, err
 		}
@@ -284,8 +284,8 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 
 	got, err := e.gateway.GetSubscription(ctx, b.ID)
 	switch {
-	case moved != nil && (gateway.IsNotFound(err) || !e.policies.ShouldUpdate()):
-		return managed.ExternalObservation{}, moved
+	case e.moved != nil && (gateway.IsNotFound(err) || !e.policies.ShouldUpdate()):
+		return managed.ExternalObservation{}, e.moved
 	case gateway.IsNotFound(err):
 		return e.observeVanished(ctx, cr)
 	case err != nil:
@@ -349,6 +349,10 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 	if e.tokenNow, err = e.token(ctx, cr, true); err != nil {
 		return managed.ExternalObservation{}, err
 	}
+	if e.tokenNow.sentBefore {
+		// Its Secret changed, and not the token.
+		cr.Status.AtProvider.NotTaken.Token = e.tokenNow.version
+	}
 
 	if !e.wish.Plan.Pending {
 		e.memory.planPending = time.Time{}
@@ -396,6 +400,10 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 		e.contests.Settled(cr.GetUID())
 		cr.Status.AtProvider.UpdatedAt = microTime(got.UpdatedAt)
 	}
+	if n := cr.Status.AtProvider.NotTaken; n != nil && n.Token == nil {
+		// The plan was set back. Of a token that was sent it has to be known for longer.
+		cr.Status.AtProvider.NotTaken = nil
+	}
 	conditions.Set(cr, conditions.Applied(""), xpv2.Available())
 	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 }
@@ -417,7 +425,7 @@ func (e *external) updateCase(cr *v1alpha1.Subscription, known time.Time) update
 	return updateCase{
 		Wish:           e.wish,
 		Observed:       *e.observed,
-		Moved:          judgeName(e.baseline, meta.GetExternalName(cr)),
+		Moved:          e.moved,
 		Identity:       judgeIdentity(e.baseline, e.wish, e.observed),
 		Token:          e.tokenNow.state,
 		TokenProblem:   e.tokenNow.problem,

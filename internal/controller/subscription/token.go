@@ -52,6 +52,9 @@ type token struct {
 
 	// unreadable is true if it cannot be told whether there is one.
 	unreadable bool
+
+	// sentBefore is true if it is the one that a legacy gateway was last sent.
+	sentBefore bool
 }
 
 // source is where a managed resource's token is: the Secret and key, and whether
@@ -133,9 +136,10 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 	}
 	rotate := generated && rotationAsked(cr)
 	refused := cr.Status.AtProvider.NotTaken
+	sent := refused != nil && refused.Token != nil
 	// A gateway that was sent a token while it was believed to take none may have taken
 	// it.
-	unsure := refused != nil && e.gateway.Generation() != connection.GenerationLegacy
+	unsure := sent && e.gateway.Generation() != connection.GenerationLegacy
 
 	seen, err := e.secretMetadata(ctx, cr.GetNamespace(), name)
 	if err != nil {
@@ -156,16 +160,13 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 		Known:      known != nil || e.baseline != nil && !leavesStatus(e.baseline),
 		Comparable: e.memory.token != nil && !unsure,
 		Equal:      t.problem == nil && hmac.Equal(e.memory.token, e.memories.mac(t.value)),
-		NotTaken:   refused != nil && equalVersions(refused.Token, t.version),
+		NotTaken:   sent,
 	})
 	if rotate || state == tokenUnmanaged {
 		return token{state: state, rotate: rotate}, nil
 	}
 	t.state = state
-	if refused != nil && refused.Token != nil && state == tokenChanged && hmac.Equal(e.memory.notTaken, e.memories.mac(t.value)) {
-		// The Secret changed, and not its token.
-		refused.Token = t.version
-	}
+	t.sentBefore = sent && state == tokenChanged && hmac.Equal(e.memory.notTaken, e.memories.mac(t.value))
 	return t, nil
 }
 

@@ -17,6 +17,7 @@ limitations under the License.
 package subscription
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -132,7 +133,9 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 		}
 	}
 	if p := judgeAnswer(e.gateway.Generation(), planKept, t.state == tokenChanged); p != nil {
-		cr.Status.AtProvider.NotTaken, e.memory.notTaken = asked, e.memories.mac(t.value)
+		if e.gateway.Generation() == connection.GenerationLegacy {
+			cr.Status.AtProvider.NotTaken, e.memory.notTaken = asked, e.memories.mac(t.value)
+		}
 		return p
 	}
 	cr.Status.AtProvider.NotTaken = nil
@@ -212,7 +215,12 @@ func (e *external) putStatus(ctx context.Context, cr *v1alpha1.Subscription, cau
 	}
 	e.observed.Status = answer.Status
 	e.reportWritten(ctx, cr, answer)
-	e.recorder.Event(cr, event.Normal("StatusApplied", fmt.Sprintf("The status alone was set to %s, since the rest cannot be applied: %s", e.wish.Status, cause)))
+	why := "something it needs cannot be read or written now"
+	var p *problem
+	if errors.As(cause, &p) || gateway.ReasonOf(cause) != "" {
+		why = cause.Error()
+	}
+	e.recorder.Event(cr, event.Normal("StatusApplied", fmt.Sprintf("The status alone was set to %s, since the rest cannot be applied: %s", e.wish.Status, why)))
 	return cause
 }
 
@@ -229,7 +237,8 @@ func (e *external) reportWritten(ctx context.Context, cr *v1alpha1.Subscription,
 func (e *external) asked(cr *v1alpha1.Subscription) *v1alpha1.NotTakenChange {
 	c := &v1alpha1.NotTakenChange{Generation: cr.GetGeneration(), SubscriptionPlanID: e.wish.Plan.ID}
 	if e.tokenNow.state == tokenChanged {
-		c.Token = e.tokenNow.version
+		// One that is only just to be generated has no version yet.
+		c.Token = cmp.Or(e.tokenNow.version, &v1alpha1.TokenVersion{})
 	}
 	return c
 }

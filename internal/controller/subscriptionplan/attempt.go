@@ -184,7 +184,7 @@ func (e *external) askedByOther(ctx context.Context, mg *v1alpha1.SubscriptionPl
 	return slices.ContainsFunc(l.Items, func(o v1alpha1.SubscriptionPlan) bool {
 		a, err := record.ReadAttempt(&o)
 		return err == nil && o.GetUID() != mg.GetUID() && unanswered(a, e.at.Endpoint) && a.AbsentBefore && a.AskedID == name &&
-			o.GetCreationTimestamp().Time.Before(mg.GetCreationTimestamp().Time)
+			ownership.Older(&o, mg)
 	}), nil
 }
 
