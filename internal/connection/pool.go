@@ -84,11 +84,9 @@ type entry struct {
 	lastGood *Gateway
 	// settings are those of lastGood.
 	settings settings
-	// worked is the one before lastGood that a gateway accepted, and workedBy what it
-	// was built from.
-	worked   *Gateway
-	workedBy settings
-	health   *health
+	// worked is one before lastGood through which a call succeeded.
+	worked *Gateway
+	health *health
 }
 
 // NewPool returns an empty pool.
@@ -151,7 +149,8 @@ func (p *Pool) LastGood(ctx context.Context, ref Ref, namespace string) (*Gatewa
 	}
 	g, s := e.lastGood, e.settings
 	if !g.link.worked.Load() && e.worked != nil {
-		g, s = e.worked, e.workedBy
+		// Who may use it is for the newest settings to say.
+		g = e.worked
 	}
 	p.mu.Unlock()
 	return g, p.allowed(ctx, s, namespace) == nil
@@ -316,7 +315,7 @@ func (p *Pool) settle(e *entry, s settings, version string, m material, config *
 		g.rememberedID, g.remembered = s.seed.ID, generationOf(s.seed.Generation)
 	}
 	if old != nil && old.link.worked.Load() {
-		e.worked, e.workedBy = old, e.settings
+		e.worked = old
 	}
 	if e.worked != nil && e.worked.Endpoint() != g.Endpoint() {
 		e.worked = nil

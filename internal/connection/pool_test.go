@@ -759,6 +759,41 @@ func TestLastGoodNotAllowed(t *testing.T) {
 	}
 }
 
+// Nor does one that was allowed to use it once.
+//
+// contract: A5, C5
+func TestLastGoodNoLongerAllowed(t *testing.T) {
+	ctx := context.Background()
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"subscriptionPlans":[],"count":0}`)
+	})
+	c := clusterConfig(nil)
+	c.Spec.Endpoint = s.URL
+	w := newWorld(t, c, secretObject("platform", "creds", map[string]string{"token": secretValue}), namespaceObject("other", nil))
+	g, err := w.For(ctx, clusterRef(), "other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.ListSubscriptionPlans(ctx); err != nil {
+		t.Fatal(err)
+	}
+	c = get(t, w, "", "default", &v1alpha1.ClusterProviderConfig{})
+	c.Generation++
+	c.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "gold"}}
+	w.update(t, c)
+	w.update(t, secretObject("platform", "creds", map[string]string{"token": "another"}))
+	if _, err := w.ForConfig(ctx, clusterRef()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.kube.Delete(ctx, c); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = w.For(ctx, clusterRef(), "other")
+	if _, ok := w.LastGood(ctx, clusterRef(), "other"); ok {
+		t.Error("it gets at the gateway by an older client")
+	}
+}
+
 func TestForget(t *testing.T) {
 	w := newWorld(t, config("http://gw"), creds("x"))
 	w.must(t)

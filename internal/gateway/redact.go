@@ -75,9 +75,9 @@ func newRedactor(secrets ...string) redactor {
 	return redactor{forms: forms}
 }
 
-// spellings returns a value as it is, as it is read if it is no text, JSON-escaped,
-// URL-escaped, in base64, and as the hexadecimal SHA-256 under which gateways store
-// tokens.
+// spellings returns a value as it is, with what is no UTF-8 replaced byte by byte or
+// run by run, JSON-escaped, URL-escaped, in base64, and as the hexadecimal SHA-256
+// under which gateways store tokens.
 func spellings(v string) []string {
 	forms := []string{v, string([]rune(v)), strings.ToValidUTF8(v, "\uFFFD"), url.QueryEscape(v), url.PathEscape(v)}
 	if quoted, err := json.Marshal(v); err == nil {

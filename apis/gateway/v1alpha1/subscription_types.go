@@ -306,6 +306,11 @@ type SubscriptionStatus struct {
 	// +optional
 	Deployed bool `json:"deployed,omitempty"`
 
+	// RefusedID is the ID of a subscription that is recorded in an annotation, and that
+	// another managed resource holds.
+	// +optional
+	RefusedID string `json:"refusedId,omitempty"`
+
 	// AtProvider is the subscription as the gateway reports it.
 	// +optional
 	AtProvider SubscriptionObservation `json:"atProvider,omitempty"`

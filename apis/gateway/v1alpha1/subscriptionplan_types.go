@@ -189,6 +189,11 @@ type SubscriptionPlanStatus struct {
 	// +optional
 	Deployed bool `json:"deployed,omitempty"`
 
+	// RefusedID is the ID of a plan that is recorded in an annotation, and that
+	// another managed resource holds.
+	// +optional
+	RefusedID string `json:"refusedId,omitempty"`
+
 	// AtProvider is what the gateway says about the plan.
 	// +optional
 	AtProvider SubscriptionPlanObservation `json:"atProvider,omitempty"`

@@ -109,9 +109,9 @@ func Seconds(t time.Time) *metav1.Time {
 	return &s
 }
 
-// HeldByAnother tells whether a status says that the object at the gateway is not
-// this one's to have.
-func HeldByAnother(s *xpv2.ConditionedStatus) bool {
+// RefusedAsTaken tells whether a status says that what was asked for is taken at the
+// gateway, and not to be had.
+func RefusedAsTaken(s *xpv2.ConditionedStatus) bool {
 	r := s.GetCondition(v1alpha1.TypeApplied).Reason
 	return r == v1alpha1.ReasonConflict || r == v1alpha1.ReasonAdoptionRefused
 }

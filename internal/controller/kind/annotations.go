@@ -70,9 +70,8 @@ func (a *Annotations) UpdateCriticalAnnotations(ctx context.Context, o client.Ob
 	return errors.Wrap(PatchMetadata(ctx, a.client, o, map[string]any{"annotations": patch}), "cannot update annotations")
 }
 
-// RecordHeld stores under which name an object holds what it holds, and what it
-// recorded of that. Once it is known what came of it, a create that the process did not
-// survive is over; nobody else would tell the runtime.
+// RecordHeld stores the external name, the baseline and the attempt of an object, and
+// ends a create that the process did not survive: nobody else would tell the runtime.
 func RecordHeld(ctx context.Context, c client.Client, o client.Object) error {
 	if meta.ExternalCreateIncomplete(o) {
 		meta.SetExternalCreateSucceeded(o, meta.GetExternalCreatePending(o))

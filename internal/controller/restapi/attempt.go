@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
-	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
@@ -118,7 +117,6 @@ func holderOf(mg *v1alpha1.RestApi) (ownership.Holder, bool) {
 		Created: mg.GetCreationTimestamp(),
 		// Status must name the gateway too: an ID alone may have been earned at another.
 		Reported: mg.Status.AtProvider.ID == b.ID && mg.Status.AtProvider.Endpoint == b.Endpoint,
-		Refused:  mg.Status.AtProvider.ID == "" && conditions.HeldByAnother(&mg.Status.ConditionedStatus),
 	}, true
 }
 

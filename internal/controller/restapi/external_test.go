@@ -903,6 +903,49 @@ func TestOtherGateway(t *testing.T) {
 	ready(t, b.settle(mg))
 }
 
+// Whose API bears a foreign mark for a while does not lose it to a copy of its records.
+//
+// contract: R2, S12, A5
+func TestForeignMarkThenThief(t *testing.T) {
+	mg := managedBooks()
+	mg.CreationTimestamp.Time = time.Unix(1000, 0)
+	b := newBench(t, mg)
+	held := b.settle(mg)
+	b.mark("books", "cluster-2/x/books")
+	got, err := b.pass(mg)
+	refusedFor(t, got, err, v1alpha1.ReasonConflict)
+	thief := managedBooks(func(mg *v1alpha1.RestApi) {
+		mg.Namespace, mg.UID, mg.Annotations = "team-b", "uid-thief", held.Annotations
+		mg.CreationTimestamp.Time = time.Unix(2000, 0)
+	})
+	if err := b.Kube.Create(t.Context(), thief); err != nil {
+		t.Fatal(err)
+	}
+	b.memory = &memory{} // The provider was restarted.
+	b.mark("books", "")
+	if _, err := b.pass(thief); err == nil {
+		t.Error("the thief is not refused")
+	}
+	ready(t, b.settle(mg))
+}
+
+// An outage that hides which gateway it is by now is not taken for readiness.
+//
+// contract: A1, S36
+func TestUnidentifiedGateway(t *testing.T) {
+	mg := managedBooks()
+	b := newBench(t, mg)
+	b.at.GatewayID = b.Gateway.GatewayID()
+	ready(t, b.settle(mg))
+	b.Gateway.DeleteAPI("books")
+	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodGet, Kind: emulator.SubscriptionPlans}, emulator.Status(http.StatusInternalServerError, "no")))
+	got, err := b.pass(mg)
+	if err == nil || got.GetCondition(v1alpha1.TypeApplied).Status != corev1.ConditionUnknown {
+		t.Errorf("Applied is %+v: %v", got.GetCondition(v1alpha1.TypeApplied), err)
+	}
+	ready(t, b.settle(mg))
+}
+
 // What a gateway lacks that was replaced under its address is not created there.
 //
 // contract: S36

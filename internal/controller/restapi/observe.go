@@ -124,7 +124,8 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.RestApi) (*finding, er
 	case gateway.IsAbsent(err):
 		f.got = nil
 		if f.baseline != nil && !meta.WasDeleted(mg) {
-			if err := e.at.Identify(ctx, e); err != nil {
+			if err := e.at.Identify(ctx, e, f.baseline.GatewayID); err != nil {
+				conditions.Set(mg, conditions.Unknown(err))
 				return nil, err
 			}
 			s.sameGateway = e.at.Recorded(f.baseline.Endpoint, f.baseline.GatewayID)

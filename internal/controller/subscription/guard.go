@@ -39,7 +39,7 @@ func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env k
 	switch err := e.read(cr); {
 	case err != nil:
 		return false, err
-	case e.baseline == nil && conditions.HeldByAnother(&cr.Status.ConditionedStatus):
+	case e.baseline == nil && conditions.RefusedAsTaken(&cr.Status.ConditionedStatus):
 		return e.outOfTheWay(ctx, cr)
 	case e.baseline == nil:
 		return e.importable(ctx, cr)

@@ -62,14 +62,8 @@ func holderOf(cr *v1alpha1.Subscription) (ownership.Holder, bool) {
 	}
 	// Status must name the gateway too: an ID alone may have been earned at another.
 	h.Reported = at.ID != "" && at.ID == h.ID && at.Endpoint == h.Endpoint
-	h.Refused = wasRefused(cr)
+	h.Refused = cr.Status.RefusedID == h.ID
 	return h, h.ID != ""
-}
-
-// wasRefused tells whether status says that another object holds what this one
-// recorded. That is told of an object that holds nothing.
-func wasRefused(cr *v1alpha1.Subscription) bool {
-	return cr.Status.AtProvider.ID == "" && conditions.HeldByAnother(&cr.Status.ConditionedStatus)
 }
 
 // othersHolding returns who else holds an object, by their records.
@@ -116,7 +110,7 @@ func (e *external) self(cr *v1alpha1.Subscription, h ownership.Holding) ownershi
 	return ownership.Holder{
 		Holding: h, UID: cr.GetUID(), Created: cr.GetCreationTimestamp(),
 		Reported: at.ID == h.ID && at.Endpoint == h.Endpoint,
-		Refused:  wasRefused(cr),
+		Refused:  cr.Status.RefusedID == h.ID,
 	}
 }
 
@@ -176,10 +170,11 @@ func (e *external) taken(ctx context.Context, cr *v1alpha1.Subscription, listed 
 	return taken.Has, nil
 }
 
-// heldByAnother says that what an object recorded to hold is another's. It reports
-// no longer what it does not hold.
-func heldByAnother(cr *v1alpha1.Subscription) *problem {
+// loseToAnother says that what an object recorded to hold is another's. It reports no
+// longer what it does not hold.
+func (e *external) loseToAnother(cr *v1alpha1.Subscription) *problem {
 	cr.Status.Deployed, cr.Status.AtProvider = false, v1alpha1.SubscriptionObservation{}
+	cr.Status.RefusedID = e.baseline.ID
 	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeTokenInForce, v1alpha1.TypeContested, v1alpha1.TypeDrifted)
 	return problemf(v1alpha1.ReasonConflict, "another object holds the subscription that the annotation %s names; this one does nothing at the gateway; delete it, or remove that annotation and crossplane.io/external-name to have a subscription of its own created", v1alpha1.AnnotationBaseline)
 }

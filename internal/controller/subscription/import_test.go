@@ -314,6 +314,9 @@ func TestMovedName(t *testing.T) {
 				}
 			}
 			moved("INACTIVE", 0, status(v1alpha1.SubscriptionActive))
+			// Nor is it set back while it is found that the gateway calls itself otherwise.
+			w.SetGatewayID("renamed")
+			moved("INACTIVE", 0)
 			moved("REVOKED", 1, status(v1alpha1.SubscriptionRevoked))
 			moved("REVOKED", 1, status(v1alpha1.SubscriptionInactive), policies(xpv2.ManagementActionObserve, xpv2.ManagementActionCreate))
 			w.deleteByHand(held)

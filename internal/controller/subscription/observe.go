@@ -272,7 +272,7 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 		return managed.ExternalObservation{}, err
 	}
 	if e.loses(cr, h, others) {
-		return managed.ExternalObservation{}, heldByAnother(cr)
+		return managed.ExternalObservation{}, e.loseToAnother(cr)
 	}
 
 	e.moved = judgeName(b, meta.GetExternalName(cr))
@@ -294,7 +294,7 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 	if others, err := e.losesHere(ctx, cr, got); err != nil {
 		return managed.ExternalObservation{}, err
 	} else if others {
-		return managed.ExternalObservation{}, heldByAnother(cr)
+		return managed.ExternalObservation{}, e.loseToAnother(cr)
 	}
 	if !isHeld(b, got) || b.Endpoint != e.gateway.Endpoint().String() || b.GatewayID != got.GatewayID {
 		if err := e.checkAgain(ctx, cr, got); err != nil {
@@ -309,7 +309,7 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 // observeVanished decides whether a subscription that is gone is created again.
 func (e *external) observeVanished(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
 	conditions.Set(cr, tokenUnsure("the subscription is gone from the gateway"))
-	if err := e.at.Identify(ctx, e.gateway); err != nil {
+	if err := e.at.Identify(ctx, e.gateway, e.baseline.GatewayID); err != nil {
 		return managed.ExternalObservation{}, err
 	}
 	if p := judgeAbsence(e.baseline, e.at); p != nil {

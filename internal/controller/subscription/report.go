@@ -101,7 +101,7 @@ func (e *external) report(ctx context.Context, cr *v1alpha1.Subscription, s *gat
 		is.Origin = v1alpha1.OriginImported
 	}
 	is.SubscriptionPlanName = e.planName(ctx, cr, s.SubscriptionPlanID)
-	cr.Status.AtProvider = is
+	cr.Status.AtProvider, cr.Status.RefusedID = is, ""
 }
 
 // planName is the name of a plan, if a managed resource of this namespace is that

@@ -722,3 +722,32 @@ func TestDeletesOne(t *testing.T) {
 		}
 	}
 }
+
+// An import does not take what another object's create made and was not heard of, be
+// that one of the same second.
+//
+// contract: S11, S18
+func TestImportOfWhatIsLost(t *testing.T) {
+	for gname, g := range generations() {
+		t.Run(gname, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), tokenSecret("other", otherToken))
+			w.declareReal(g)
+			w.add(subscription("s", application("app"), externalRef("acme")))
+			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+			if _, err := w.pass("s"); err == nil {
+				t.Fatal("no error")
+			}
+			w.restart()
+			w.add(subscription("taker", application("app"), tokenIn("other"), externalName(w.only().ID), policies(xpv2.ManagementActionObserve, xpv2.ManagementActionUpdate)))
+			cr, err := w.pass("taker")
+			refused(t, cr, err, v1alpha1.ReasonImmutableField)
+			if wake, err := w.guard("taker"); wake || err != nil {
+				t.Errorf("it would be given it: %v", err)
+			}
+			inForce(t, w.settle("s"))
+			if !w.LetThrough("books", secretToken) || w.LetThrough("books", otherToken) {
+				t.Error("its token was changed")
+			}
+		})
+	}
+}

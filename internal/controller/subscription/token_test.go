@@ -340,6 +340,13 @@ func TestLegacyToken(t *testing.T) {
 		if n := w.count(http.MethodPut); n != 1 {
 			t.Errorf("%d PUTs, want 1", n)
 		}
+		// Nor does a label make it the token in force.
+		w.editSecret("tok", func(s *corev1.Secret) { s.Labels = map[string]string{"a": "b"} })
+		w.restart()
+		for range 2 {
+			cr, err := w.pass("s")
+			refused(t, cr, err, v1alpha1.ReasonLegacyGateway)
+		}
 	})
 	t.Run("Upgraded", func(t *testing.T) {
 		w := newWorld(t, emulator.Legacy, tokenSecret("tok", secretToken), subscription("s"))

@@ -524,6 +524,9 @@ func TestNameIsFreed(t *testing.T) {
 	stranger, _ := b.Gateway.AddPlan("Silver")
 	got, err := b.pass(mg)
 	refusedFor(t, got, err, v1alpha1.ReasonConflict)
+	b.Advance(b.at.Timeout + 31*time.Second)
+	got, err = b.pass(mg)
+	refusedFor(t, got, err, v1alpha1.ReasonConflict)
 	ready(t, b.settle(rival))
 	b.Gateway.DeletePlan(stranger.ID)
 	ready(t, b.settle(mg))
@@ -544,6 +547,51 @@ func TestNameIsFreed(t *testing.T) {
 	b.edit(rival, func(mg *v1alpha1.SubscriptionPlan) { mg.Spec.ForProvider.PlanName = "Bronze" })
 	b.Gateway.DeletePlan(meta.GetExternalName(b.get(rival)))
 	ready(t, b.settle(rival))
+}
+
+// A name that was asked for before an edit is not forgotten as long as the create may
+// be carried out late.
+//
+// contract: P1, S11, S33
+func TestRenamedWhileOpen(t *testing.T) {
+	mg := managedGold()
+	b := newBench(t, emulator.Options{}, mg)
+	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().Before()))
+	if _, err := b.pass(mg); err == nil {
+		t.Fatal("no error")
+	}
+	b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) { mg.Spec.ForProvider.PlanName = "Silver" })
+	if _, err := b.pass(mg); err == nil || len(b.Gateway.Plans()) != 0 {
+		t.Fatalf("another one is asked for already: %v", err)
+	}
+	late, _ := b.Gateway.AddPlan("Gold")
+	ready(t, b.settle(mg))
+	if p := b.Gateway.Plans(); len(p) != 1 || p[0].ID != late.ID || p[0].PlanName != "Silver" {
+		t.Errorf("plans %+v", p)
+	}
+	b.delete(mg)
+	b.gone(mg)
+	if n := len(b.Gateway.Plans()); n != 0 {
+		t.Errorf("%d plans left", n)
+	}
+}
+
+// Of two plans of one second the one with the lower UID is the older one.
+//
+// contract: P1, S12
+func TestUnansweredTwin(t *testing.T) {
+	mg, twin := managedGold(), managedGold(other, adopt)
+	twin.UID = mg.UID + "-twin"
+	b := newBench(t, emulator.Options{}, mg, twin)
+	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+	if _, err := b.pass(mg); err == nil {
+		t.Fatal("no error")
+	}
+	b.memory = &memory{} // The provider was restarted.
+	if _, err := b.pass(twin); err == nil {
+		t.Error("the twin takes what was not made for it")
+	}
+	ready(t, b.settle(mg))
 }
 
 // A plan whose create was not answered belongs to who asked for it, and not to who

@@ -64,6 +64,9 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (
 		if r := f.verdict.reason; r == v1alpha1.ReasonConflict || r == v1alpha1.ReasonAdoptionRefused {
 			// What another has is not shown, and no reference leads there.
 			lose(mg)
+			if f.baseline != nil && f.how == byID {
+				mg.Status.RefusedID = f.baseline.ID
+			}
 		}
 		return managed.ExternalObservation{}, e.refuse(mg, f.verdict.reason, f.verdict.message)
 	case leave:
@@ -104,7 +107,7 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (*fi
 		conditions.Set(mg, conditions.Unknown(err))
 		return nil, err
 	}
-	if a := f.attempt; a != nil && f.how != byAttempt && a.AskedID != s.name {
+	if a := f.attempt; a != nil && f.how != byAttempt && a.AskedID != s.name && e.outstanding(mg, a) <= 0 {
 		// It is not about to be created any more, nor was it.
 		e.memory.claims.Release(mg.GetUID(), nameClaim(a.AskedID, e.at))
 	}
@@ -280,8 +283,20 @@ func (e *external) prepareCreate(mg *v1alpha1.SubscriptionPlan) (managed.Externa
 	if e.found.baseline != nil && e.memory.contests.Vanishes(mg.GetUID(), e.now()) {
 		return managed.ExternalObservation{}, e.giveWay(mg, conditions.Vanishes())
 	}
+	if wait := e.outstanding(mg, e.found.attempt); wait > 0 {
+		return managed.ExternalObservation{}, kind.After(errors.New("the gateway did not answer a create under the former planName, and may still carry it out"), min(wait, 10*time.Second))
+	}
 	record.WriteAttempt(mg, attempt(e.found.attempt, name, true, e.at.Endpoint))
 	return managed.ExternalObservation{ResourceExists: false}, nil
+}
+
+// outstanding is for how long a create under another name than that of the spec, which
+// was not answered, can still take effect.
+func (e *external) outstanding(mg *v1alpha1.SubscriptionPlan, a *record.Attempt) time.Duration {
+	if !unanswered(a, e.at.Endpoint) || a.AskedID == mg.Spec.ForProvider.PlanName {
+		return 0
+	}
+	return e.at.TooLate(mg, e.now()).Sub(e.now())
 }
 
 // prepareTake gets ready to take over what is there. That is a create, as far as
@@ -364,7 +379,7 @@ func (e *external) hold(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (fil
 func (e *external) compare(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObservation, error) {
 	f := e.found
 	f.answer = compare(mg.Spec.ForProvider, f.got, imported(f.attempt))
-	mg.Status.AtProvider = observation(f.got, e.at, origin(mg, f.attempt))
+	mg.Status.AtProvider, mg.Status.RefusedID = observation(f.got, e.at, origin(mg, f.attempt)), ""
 	mg.Status.Deployed = f.baseline != nil || f.verdict.action != look
 	if mg.Status.Deployed {
 		// The record is stored; what stood for it until then is not needed.

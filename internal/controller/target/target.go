@@ -65,11 +65,17 @@ func Of(ctx context.Context, c client.Reader, gw *connection.Gateway) (Target, e
 }
 
 // Identify asks the gateway how it calls itself by now, which a gateway that lacks
-// something does not say: it may have been replaced under its address. One that has no
-// plans, or does not show them, does not tell either.
-func (t *Target) Identify(ctx context.Context, gw plans) error {
+// something does not say: it may have been replaced under its address by another one
+// than that of a record. One that has no plans, or does not show them, does not tell
+// either.
+func (t *Target) Identify(ctx context.Context, gw plans, recorded string) error {
+	if t.Accepted || recorded == "" {
+		// It would make no difference.
+		return nil
+	}
 	listed, err := gw.ListSubscriptionPlans(ctx)
-	if gateway.ReasonOf(err) == gateway.ReasonForbidden {
+	switch gateway.ReasonOf(err) {
+	case gateway.ReasonForbidden, gateway.ReasonNotFound, gateway.ReasonBadAnswer:
 		return nil
 	}
 	if err == nil && len(listed) > 0 && listed[0].GatewayID != "" {
