@@ -134,12 +134,12 @@ func (e *external) checkAgain(ctx context.Context, cr *v1alpha1.Subscription, go
 		return p
 	}
 	b := e.refreshed(*e.baseline, s)
-	if e.moved != nil {
-		// Recorded once it is settled which one is meant: that writes the external-name.
-		e.baseline = &b
-		return nil
+	if e.moved == nil {
+		return e.storeBaseline(ctx, cr, b)
 	}
-	return e.storeBaseline(ctx, cr, b)
+	// Recorded once it is settled which one is meant: that writes the external-name.
+	e.baseline = &b
+	return nil
 }
 
 // lateInitialize fills what a spec leaves open from the gateway, and returns the

@@ -74,8 +74,7 @@ func (t *Target) Identify(ctx context.Context, gw plans, recorded string) error 
 		return nil
 	}
 	listed, err := gw.ListSubscriptionPlans(ctx)
-	switch gateway.ReasonOf(err) {
-	case gateway.ReasonForbidden, gateway.ReasonNotFound, gateway.ReasonBadAnswer:
+	if r := gateway.ReasonOf(err); r == gateway.ReasonForbidden || r == gateway.ReasonNotFound || r == gateway.ReasonBadAnswer {
 		return nil
 	}
 	if err == nil && len(listed) > 0 && listed[0].GatewayID != "" {
