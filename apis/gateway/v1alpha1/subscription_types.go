@@ -252,19 +252,19 @@ type SubscriptionObservation struct {
 	// +optional
 	HandledRotation string `json:"handledRotation,omitempty"`
 
-	// NotTaken is the change of plan or token that a legacy gateway was sent last, and
-	// did not carry out. It is not sent again.
+	// IgnoredUpdate is the change of plan or token that a legacy gateway accepted last,
+	// and did not carry out. It is not sent again.
 	// +optional
-	NotTaken *NotTakenChange `json:"notTaken,omitempty"`
+	IgnoredUpdate *IgnoredUpdate `json:"ignoredUpdate,omitempty"`
 }
 
-// A NotTakenChange is what a legacy gateway was sent and did not carry out.
-type NotTakenChange struct {
-	// Generation of the spec that asked for it.
+// An IgnoredUpdate is what a legacy gateway accepted and did not carry out.
+type IgnoredUpdate struct {
+	// ObservedGeneration is the generation of the spec that asked for it.
 	// +optional
-	Generation int64 `json:"generation,omitempty"`
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// SubscriptionPlanID that was sent.
+	// SubscriptionPlanID that was sent, empty for no plan.
 	// +optional
 	SubscriptionPlanID string `json:"subscriptionPlanId,omitempty"`
 

@@ -333,8 +333,8 @@ type tokenCase struct {
 	// Comparable is true if this process applied a token, and Equal if it was this.
 	Comparable, Equal bool
 
-	// NotTaken is true if a gateway was sent another token before, and did not take it.
-	NotTaken bool
+	// Ignored is true if a gateway was sent another token before, and did not take it.
+	Ignored bool
 }
 
 // judgeToken tells what is known of a token, and whether a new one is to be made.
@@ -355,7 +355,7 @@ func judgeToken(c tokenCase) (s tokenState, rotate bool) {
 		return tokenUnmanaged, false
 	case c.Missing:
 		return tokenChanged, true
-	case !c.Comparable && c.NotTaken:
+	case !c.Comparable && c.Ignored:
 		return tokenChanged, false
 	case !c.Comparable:
 		return tokenUnknown, false

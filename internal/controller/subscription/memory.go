@@ -72,8 +72,8 @@ type memory struct {
 	// token is the MAC of the token that was last applied.
 	token []byte
 
-	// notTaken is the MAC of the token that a legacy gateway was last sent.
-	notTaken []byte
+	// ignoredToken is the MAC of the token that a legacy gateway was last sent.
+	ignoredToken []byte
 
 	// planPending is since when the plan's ID has been awaited.
 	planPending time.Time

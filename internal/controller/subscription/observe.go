@@ -351,7 +351,7 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 	}
 	if e.tokenNow.sentBefore {
 		// Its Secret changed, and not the token.
-		cr.Status.AtProvider.NotTaken.Token = e.tokenNow.version
+		cr.Status.AtProvider.IgnoredUpdate.Token = e.tokenNow.version
 	}
 
 	if !e.wish.Plan.Pending {
@@ -400,9 +400,9 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 		e.contests.Settled(cr.GetUID())
 		cr.Status.AtProvider.UpdatedAt = microTime(got.UpdatedAt)
 	}
-	if n := cr.Status.AtProvider.NotTaken; n != nil && n.Token == nil {
+	if n := cr.Status.AtProvider.IgnoredUpdate; n != nil && n.Token == nil {
 		// The plan was set back. Of a token that was sent it has to be known for longer.
-		cr.Status.AtProvider.NotTaken = nil
+		cr.Status.AtProvider.IgnoredUpdate = nil
 	}
 	conditions.Set(cr, conditions.Applied(""), xpv2.Available())
 	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
@@ -434,6 +434,6 @@ func (e *external) updateCase(cr *v1alpha1.Subscription, known time.Time) update
 		Rewritten:      !e.memory.rewritten.IsZero() && now.Sub(e.memory.rewritten) < contest.Pause,
 		Legacy:         e.gateway.Generation() == connection.GenerationLegacy,
 		Lost:           e.contests.Lost(cr.GetUID(), cr.GetGeneration(), differs(e.wish, *e.observed), e.now()),
-		SentAlready:    equality.Semantic.DeepEqual(cr.Status.AtProvider.NotTaken, e.asked(cr)),
+		SentAlready:    equality.Semantic.DeepEqual(cr.Status.AtProvider.IgnoredUpdate, e.asked(cr)),
 	}
 }

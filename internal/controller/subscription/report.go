@@ -86,7 +86,7 @@ func (e *external) report(ctx context.Context, cr *v1alpha1.Subscription, s *gat
 		Origin:                was.Origin,
 		Token:                 was.Token,
 		HandledRotation:       was.HandledRotation,
-		NotTaken:              was.NotTaken,
+		IgnoredUpdate:         was.IgnoredUpdate,
 	}
 	if was.ID == "" {
 		// A rotation is asked for by a change that is seen, not by a value that was

@@ -135,8 +135,8 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 		known = cr.Status.AtProvider.Token
 	}
 	rotate := generated && rotationAsked(cr)
-	refused := cr.Status.AtProvider.NotTaken
-	sent := refused != nil && refused.Token != nil
+	ignored := cr.Status.AtProvider.IgnoredUpdate
+	sent := ignored != nil && ignored.Token != nil
 	// A gateway that was sent a token while it was believed to take none may have taken
 	// it.
 	unsure := sent && e.gateway.Generation() != connection.GenerationLegacy
@@ -160,13 +160,13 @@ func (e *external) token(ctx context.Context, cr *v1alpha1.Subscription, deploye
 		Known:      known != nil || e.baseline != nil && !leavesStatus(e.baseline),
 		Comparable: e.memory.token != nil && !unsure,
 		Equal:      t.problem == nil && hmac.Equal(e.memory.token, e.memories.mac(t.value)),
-		NotTaken:   sent,
+		Ignored:    sent,
 	})
 	if rotate || state == tokenUnmanaged {
 		return token{state: state, rotate: rotate}, nil
 	}
 	t.state = state
-	t.sentBefore = sent && state == tokenChanged && hmac.Equal(e.memory.notTaken, e.memories.mac(t.value))
+	t.sentBefore = sent && state == tokenChanged && hmac.Equal(e.memory.ignoredToken, e.memories.mac(t.value))
 	return t, nil
 }
 

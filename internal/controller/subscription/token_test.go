@@ -365,8 +365,8 @@ func TestLegacyToken(t *testing.T) {
 			t.Error("the token of the spec is not in force")
 		}
 		puts := w.count(http.MethodPut)
-		if cr = w.settle("s"); w.count(http.MethodPut) != puts || cr.Status.AtProvider.NotTaken != nil {
-			t.Errorf("%d more PUTs, not taken is %+v", w.count(http.MethodPut)-puts, cr.Status.AtProvider.NotTaken)
+		if cr = w.settle("s"); w.count(http.MethodPut) != puts || cr.Status.AtProvider.IgnoredUpdate != nil {
+			t.Errorf("%d more PUTs, ignored is %+v", w.count(http.MethodPut)-puts, cr.Status.AtProvider.IgnoredUpdate)
 		}
 	})
 	t.Run("Imported", func(t *testing.T) {

@@ -134,11 +134,11 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 	}
 	if p := judgeAnswer(e.gateway.Generation(), planKept, t.state == tokenChanged); p != nil {
 		if e.gateway.Generation() == connection.GenerationLegacy {
-			cr.Status.AtProvider.NotTaken, e.memory.notTaken = asked, e.memories.mac(t.value)
+			cr.Status.AtProvider.IgnoredUpdate, e.memory.ignoredToken = asked, e.memories.mac(t.value)
 		}
 		return p
 	}
-	cr.Status.AtProvider.NotTaken = nil
+	cr.Status.AtProvider.IgnoredUpdate = nil
 	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeContested)
 	conditions.Set(cr, conditions.Applied(""), xpv2.Available())
 	return nil
@@ -234,8 +234,8 @@ func (e *external) reportWritten(ctx context.Context, cr *v1alpha1.Subscription,
 }
 
 // asked is the change of plan and token that is asked for.
-func (e *external) asked(cr *v1alpha1.Subscription) *v1alpha1.NotTakenChange {
-	c := &v1alpha1.NotTakenChange{Generation: cr.GetGeneration(), SubscriptionPlanID: e.wish.Plan.ID}
+func (e *external) asked(cr *v1alpha1.Subscription) *v1alpha1.IgnoredUpdate {
+	c := &v1alpha1.IgnoredUpdate{ObservedGeneration: cr.GetGeneration(), SubscriptionPlanID: e.wish.Plan.ID}
 	if e.tokenNow.state == tokenChanged {
 		// One that is only just to be generated has no version yet.
 		c.Token = cmp.Or(e.tokenNow.version, &v1alpha1.TokenVersion{})
