@@ -75,7 +75,7 @@ test: tools ## Run all tests (TESTFLAGS='-run …' for some of them)
 	exit $$status
 
 .PHONY: test-long
-test-long: tools ## Kill the provider, and answer it wrongly, at every write it makes, where make test tries a sample (about 40 minutes on 2 cores)
+test-long: tools ## Kill the provider, and answer it wrongly, at every write it makes, where make test tries a sample (more than 40 minutes on 2 cores)
 	CRASH_ALL=1 go test -count=1 -v -timeout 4h $(TESTFLAGS) ./test/crash
 
 .PHONY: mutants
