@@ -26,6 +26,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -71,9 +72,12 @@ type Holder struct {
 	// object. A user can write annotations, but not status.
 	Reported bool
 
-	// Refused is true if its status says that it was refused the object: it did not
-	// hold it then, whatever its annotations say.
+	// Refused is true if its status says that it was refused the object, or holds
+	// another one, whatever its annotations say.
 	Refused bool
+
+	// Since is when, by its status, the object was created at the gateway.
+	Since *metav1.Time
 }
 
 // Loses tells whether one of several others that hold the same object has a better
@@ -90,29 +94,42 @@ func Loses(self Holder, others []Holder, incumbent types.UID) bool {
 	return first(contenders, incumbent).UID != self.UID
 }
 
-// LosesAt tells whether a holder cannot take its claim along to another endpoint,
-// which leads to the same gateway as far as that says. Any gateway can call itself
-// like another one. So a bare record is no claim there against anybody, and one that
-// status bears out is none against what others hold there, or are said to hold at yet
-// another endpoint: of two such neither has it. Against the rest it is as good as it
-// was.
-func LosesAt(endpoint string, self Holder, others []Holder, incumbent types.UID) bool {
-	switch {
-	case self.Endpoint == endpoint:
-		return Loses(self, others, incumbent)
-	case !self.Reported:
-		return len(others) > 0
-	}
-	var rivals []Holder
-	for _, o := range others {
+// LosesAt tells whether one of several others has a better claim than the given holder
+// to an object that was found at an endpoint, and was created at a time. Other
+// endpoints may lead to the same gateway, but any gateway can call itself like another
+// one. So those come first whose status was written for that very endpoint; then those
+// who earned theirs elsewhere, and know when the object was created; then those with
+// nothing but a record; and last who was refused it, or knows of another one. Of two
+// that earned it at two other endpoints neither has it. Otherwise equals are judged as
+// by Loses.
+func LosesAt(endpoint string, created time.Time, self Holder, others []Holder, incumbent types.UID) bool {
+	rank := func(h Holder) int {
 		switch {
-		case o.Endpoint == self.Endpoint:
-			rivals = append(rivals, o)
-		case o.Reported, o.Endpoint == endpoint && !o.Refused:
+		case h.UID == incumbent:
+			return 4
+		case h.Reported && h.Endpoint == endpoint:
+			return 3
+		case h.Reported && h.Since != nil && h.Since.Unix() == created.Unix():
+			return 2
+		case h.Reported, h.Refused:
+			return 0
+		}
+		return 1
+	}
+	mine := rank(self)
+	var equals []Holder
+	for _, o := range others {
+		r := rank(o)
+		switch {
+		case self.ID == string(self.UID) && !o.Reported:
+			// Nobody can mean an ID that only another's UID can name.
+		case r > mine, r == mine && r == 2 && o.Endpoint != self.Endpoint:
 			return true
+		case r == mine:
+			equals = append(equals, o)
 		}
 	}
-	return Loses(self, rivals, incumbent)
+	return first(append(equals, self), incumbent).UID != self.UID
 }
 
 // contends tells whether another holder can have a better claim at all.
@@ -159,7 +176,9 @@ func first(holders []Holder, incumbent types.UID) Holder {
 	})
 }
 
-// Claims are objects that are being created or adopted.
+// Claims are objects that are being created or adopted. What is being created has no
+// scope yet: it may turn out to be what somebody else would adopt through another
+// endpoint of a gateway with the same ID.
 type Claims struct {
 	mu sync.Mutex
 	m  map[string][]claim
@@ -171,6 +190,11 @@ type claim struct {
 	uid types.UID
 }
 
+func (c claim) about(h Holding) bool {
+	half := (c.Scope == "") != (h.Scope == "")
+	return c.Same(h) || c.ID == h.ID && half && h.GatewayID != "" && c.GatewayID == h.GatewayID
+}
+
 // Reserve an object for the managed resource with the given UID. It returns
 // false if another one has it reserved. To reserve again what one has reserved
 // is no conflict.
@@ -178,7 +202,7 @@ func (c *Claims) Reserve(uid types.UID, h Holding) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, o := range c.m[h.ID] {
-		if o.Same(h) {
+		if o.about(h) {
 			if o.uid == uid {
 				// More may be known of it now.
 				c.m[h.ID][i].Holding = h
@@ -198,13 +222,13 @@ func (c *Claims) Reserve(uid types.UID, h Holding) bool {
 func (c *Claims) Reserved(h Holding, except types.UID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.ContainsFunc(c.m[h.ID], func(o claim) bool { return o.uid != except && o.Same(h) })
+	return slices.ContainsFunc(c.m[h.ID], func(o claim) bool { return o.uid != except && o.about(h) })
 }
 
 // Release an object a managed resource has reserved: it was not created after
 // all, or the record of it can be seen.
 func (c *Claims) Release(uid types.UID, h Holding) {
-	c.release(h.ID, func(o claim) bool { return o.uid == uid && o.Same(h) })
+	c.release(h.ID, func(o claim) bool { return o.uid == uid && o.about(h) })
 }
 
 // ReleaseAll objects a managed resource has reserved: it is gone.

@@ -128,38 +128,72 @@ func TestLoses(t *testing.T) {
 //
 // contract: S12, A5
 func TestLosesAt(t *testing.T) {
-	at := func(endpoint string, holder Holder) Holder {
-		holder.Holding = Holding{ID: "x", Endpoint: endpoint, GatewayID: "g", Scope: "s"}
-		return holder
-	}
+	created := time.Unix(100, 5)
+	then, sometime := metav1.NewTime(time.Unix(100, 0)), metav1.NewTime(time.Unix(99, 0))
 	old, young := metav1.NewTime(time.Unix(1, 0)), metav1.NewTime(time.Unix(2, 0))
-	self := at("a", Holder{UID: "self", Created: young, Reported: true})
-	bare, there := self, self
-	bare.Reported, there.Endpoint = false, "e"
+	at := func(endpoint string, h Holder) Holder {
+		h.Holding = Holding{ID: "x", Endpoint: endpoint, GatewayID: "g", Scope: "s"}
+		return h
+	}
+	other := func(endpoint string, h Holder) Holder { h.UID = "other"; return at(endpoint, h) }
+	moved := at("a", Holder{UID: "self", Created: young, Reported: true, Since: &then})
+	bare := at("e", Holder{UID: "self", Created: young})
+	own := bare
+	own.ID = "self"
 	cases := map[string]struct {
 		reason      string
 		self, other Holder
+		incumbent   types.UID
 		want        bool
 	}{
-		"Copied":        {reason: "A copy of its records is nothing against it.", self: self, other: at("a", Holder{UID: "other", Created: old})},
-		"Earned":        {reason: "What was seen at the same place decides as ever.", self: self, other: at("a", Holder{UID: "other", Created: old, Reported: true}), want: true},
-		"There":         {reason: "Who holds it there has it.", self: self, other: at("e", Holder{UID: "other", Created: young, Reported: true}), want: true},
-		"RestoredThere": {reason: "Also if it lost its status.", self: self, other: at("e", Holder{UID: "other", Created: young}), want: true},
-		"RefusedThere":  {reason: "But not if it was refused it.", self: self, other: at("e", Holder{UID: "other", Created: old, Refused: true})},
-		"EarnedOther":   {reason: "Of two strange places neither is believed.", self: self, other: at("b", Holder{UID: "other", Created: young, Reported: true}), want: true},
-		"CopiedOther":   {reason: "Unless nothing bears it out.", self: self, other: at("b", Holder{UID: "other", Created: old})},
-		"Bare":          {reason: "A record alone is no claim elsewhere.", self: bare, other: at("a", Holder{UID: "other", Created: young}), want: true},
-		"AtHome":        {reason: "Where it was made it is one.", self: there, other: at("e", Holder{UID: "other", Created: old})},
+		"Copied":        {reason: "A copy of its records is nothing against it.", self: moved, other: other("a", Holder{Created: old})},
+		"Earned":        {reason: "What was seen at the same place decides as ever.", self: moved, other: other("a", Holder{Created: old, Reported: true, Since: &then}), want: true},
+		"There":         {reason: "Who holds it there has it.", self: moved, other: other("e", Holder{Created: young, Reported: true}), want: true},
+		"RecordedThere": {reason: "A record that waits there is nothing against it.", self: moved, other: other("e", Holder{Created: old})},
+		"EarnedOther":   {reason: "Of two strange places neither is believed.", self: moved, other: other("b", Holder{Created: young, Reported: true, Since: &then}), want: true},
+		"MadeUp":        {reason: "Who does not know when it was created made it up.", self: moved, other: other("b", Holder{Created: old, Reported: true, Since: &sometime})},
+		"MadeUpToo":     {reason: "Also without saying so.", self: moved, other: other("b", Holder{Created: old, Reported: true})},
+		"Restored":      {reason: "Of two bare records the older one counts.", self: bare, other: other("e", Holder{Created: old}), want: true},
+		"RestoredOther": {reason: "Wherever it is from.", self: bare, other: other("b", Holder{Created: old}), want: true},
+		"Refused":       {reason: "Unless it was refused.", self: bare, other: other("b", Holder{Created: old, Refused: true})},
+		"RestoredMoved": {reason: "A bare record yields to one that was earned.", self: bare, other: other("a", Holder{Created: young, Reported: true, Since: &then}), want: true},
+		"RestoredMade":  {reason: "But not to one that was made up.", self: bare, other: other("a", Holder{Created: old, Reported: true, Since: &sometime})},
+		"Incumbent":     {reason: "Who was seen there has it.", self: bare, other: other("a", Holder{Created: old, Reported: true, Since: &then}), incumbent: "self"},
+		"OtherSeen":     {reason: "Whoever it is.", self: moved, other: other("e", Holder{Created: young}), incumbent: "other", want: true},
+		"OwnUID":        {reason: "Nobody can mean an ID that only another's UID can name.", self: own, other: other("e", Holder{Created: old})},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := LosesAt("e", tc.self, []Holder{tc.other}, ""); got != tc.want {
+			if got := LosesAt("e", created, tc.self, []Holder{tc.other}, tc.incumbent); got != tc.want {
 				t.Errorf("%s\nLosesAt(): want %t, got %t", tc.reason, tc.want, got)
 			}
-			if LosesAt("e", tc.self, nil, "") {
+			if LosesAt("e", created, tc.self, nil, tc.incumbent) {
 				t.Error("it loses to nobody")
 			}
 		})
+	}
+}
+
+// What is being created may be what somebody would adopt through another endpoint.
+//
+// contract: S12
+func TestClaimWithoutScope(t *testing.T) {
+	c := &Claims{}
+	created := Holding{ID: "x", Endpoint: "a", GatewayID: "g"}
+	found := Holding{ID: "x", Endpoint: "b", GatewayID: "g", Scope: "s"}
+	if !c.Reserve("creator", created) || c.Reserve("adopter", found) || !c.Reserved(found, "adopter") {
+		t.Error("what is being created is adopted through another endpoint")
+	}
+	if !c.Reserve("elsewhere", Holding{ID: "x", Endpoint: "b", GatewayID: "g"}) {
+		t.Error("two may ask two gateways for one ID")
+	}
+	c.ReleaseAll("elsewhere")
+	if !c.Reserve("creator", Holding{ID: "x", Endpoint: "a", GatewayID: "g", Scope: "s"}) || c.Reserve("adopter", found) {
+		t.Error("what was created is adopted through another endpoint")
+	}
+	c.Release("creator", Holding{ID: "x", Endpoint: "a", GatewayID: "g", Scope: "s"})
+	if !c.Reserve("adopter", found) {
+		t.Error("what was released is still reserved")
 	}
 }
 

@@ -34,10 +34,7 @@ func mutants() []mutant {
 		subscription("incumbent", "S12", "holders.go",
 			`e.incumbents.Of(h)`, `""`),
 		subscription("another-place", "S12", "holders.go",
-			`	if e.claims.Reserved(is, cr.GetUID()) || len(others) > 0 && !was.Same(is) {
-		return true, nil
-	}
-	return ownership.LosesAt(is.Endpoint, e.self(cr, was), others, e.incumbents.Of(was)), nil
+			`	return ownership.LosesAt(is.Endpoint, got.CreatedAt, e.self(cr, was), others, e.incumbents.Of(is)), nil
 `, `	return len(others) < 0, nil
 `),
 		subscription("another-attempt", "S11", "attempt.go",

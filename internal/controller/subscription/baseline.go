@@ -100,7 +100,7 @@ func rebuilt(cr *v1alpha1.Subscription) *record.Baseline {
 // since the subscription was created again, but then what it names is gone.
 func (e *external) distrust(ctx context.Context, cr *v1alpha1.Subscription) error {
 	at := cr.Status.AtProvider
-	if e.baseline == nil || !cr.Status.Deployed || at.ID == "" || at.ID == e.baseline.ID || at.Endpoint != e.gateway.Endpoint().String() {
+	if e.baseline == nil || !cr.Status.Deployed || at.ID == "" || at.ID == e.baseline.ID {
 		return nil
 	}
 	got, err := e.gateway.GetSubscription(ctx, at.ID)

@@ -55,7 +55,7 @@ func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription
 	}
 	h := e.recorded()
 	others, err := e.othersHolding(ctx, cr, h)
-	if err != nil || e.loses(cr, h, others) {
+	if err != nil || e.losesRecorded(cr, others) {
 		// What somebody else holds, this object does not.
 		return managed.ExternalObservation{}, err
 	}
@@ -70,7 +70,7 @@ func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription
 	case err != nil:
 		return managed.ExternalObservation{}, err
 	}
-	if others, err := e.losesHere(ctx, cr, got); err != nil || others {
+	if others, err := e.losesFound(ctx, cr, got); err != nil || others {
 		return managed.ExternalObservation{}, err
 	}
 	if !isHeld(b, got) {

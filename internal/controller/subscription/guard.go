@@ -45,7 +45,7 @@ func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env k
 		return e.importable(ctx, cr)
 	}
 	others, err := e.othersHolding(ctx, cr, e.recorded())
-	if err != nil || e.loses(cr, e.recorded(), others) {
+	if err != nil || e.losesRecorded(cr, others) {
 		return false, err
 	}
 	got, err := e.gateway.GetSubscription(ctx, e.baseline.ID)

@@ -62,8 +62,15 @@ func holderOf(cr *v1alpha1.Subscription) (ownership.Holder, bool) {
 	}
 	// Status must name the gateway too: an ID alone may have been earned at another.
 	h.Reported = at.ID != "" && at.ID == h.ID && at.Endpoint == h.Endpoint
-	h.Refused = cr.Status.RefusedID == h.ID
+	h.Refused, h.Since = knowsBetter(cr, h.ID), at.CreatedAt
 	return h, h.ID != ""
+}
+
+// knowsBetter tells whether status says that an object was refused what it recorded, or
+// holds something else.
+func knowsBetter(cr *v1alpha1.Subscription, id string) bool {
+	at := cr.Status.AtProvider
+	return cr.Status.RefusedID == id || cr.Status.Deployed && at.ID != "" && at.ID != id
 }
 
 // othersHolding returns who else holds an object, by their records.
@@ -81,21 +88,25 @@ func (e *external) othersHolding(ctx context.Context, cr *v1alpha1.Subscription,
 	return others, nil
 }
 
-// losesHere tells, of a subscription that was found under another endpoint than the
-// recorded one, whether another object has the better claim to it there.
-func (e *external) losesHere(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) (bool, error) {
+// losesRecorded tells whether one of others has the better claim to what is recorded, at
+// the endpoint where that was recorded: no call is made to find out.
+func (e *external) losesRecorded(cr *v1alpha1.Subscription, others []ownership.Holder) bool {
+	h := e.recorded()
+	return e.loses(cr, h, slices.DeleteFunc(slices.Clone(others), func(o ownership.Holder) bool { return o.Endpoint != h.Endpoint }))
+}
+
+// losesFound tells whether another object, wherever it recorded that, has the better
+// claim to a subscription that was found.
+func (e *external) losesFound(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) (bool, error) {
 	was, is := e.recorded(), e.holding(got.ID, got.APIID)
-	if was.Endpoint == is.Endpoint {
-		return false, nil
-	}
 	others, err := e.othersHolding(ctx, cr, is)
 	if err != nil {
 		return false, err
 	}
-	if e.claims.Reserved(is, cr.GetUID()) || len(others) > 0 && !was.Same(is) {
+	if was.Endpoint != is.Endpoint && (e.claims.Reserved(is, cr.GetUID()) || len(others) > 0 && !was.Same(is)) {
 		return true, nil
 	}
-	return ownership.LosesAt(is.Endpoint, e.self(cr, was), others, e.incumbents.Of(was)), nil
+	return ownership.LosesAt(is.Endpoint, got.CreatedAt, e.self(cr, was), others, e.incumbents.Of(is)), nil
 }
 
 // loses tells whether another object has the better claim to what this one says it
@@ -110,7 +121,8 @@ func (e *external) self(cr *v1alpha1.Subscription, h ownership.Holding) ownershi
 	return ownership.Holder{
 		Holding: h, UID: cr.GetUID(), Created: cr.GetCreationTimestamp(),
 		Reported: at.ID == h.ID && at.Endpoint == h.Endpoint,
-		Refused:  cr.Status.RefusedID == h.ID,
+		Refused:  knowsBetter(cr, h.ID),
+		Since:    at.CreatedAt,
 	}
 }
 

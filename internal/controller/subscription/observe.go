@@ -271,7 +271,7 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 	if err != nil {
 		return managed.ExternalObservation{}, err
 	}
-	if e.loses(cr, h, others) {
+	if e.losesRecorded(cr, others) {
 		return managed.ExternalObservation{}, e.loseToAnother(cr)
 	}
 
@@ -291,7 +291,7 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 	case err != nil:
 		return managed.ExternalObservation{}, err
 	}
-	if others, err := e.losesHere(ctx, cr, got); err != nil {
+	if others, err := e.losesFound(ctx, cr, got); err != nil {
 		return managed.ExternalObservation{}, err
 	} else if others {
 		return managed.ExternalObservation{}, e.loseToAnother(cr)

@@ -33,6 +33,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	configv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
@@ -628,18 +629,32 @@ func TestGatewayByAnotherName(t *testing.T) {
 				respelled := strings.Replace(w.URL(), "127.0.0.1", "localhost", 1)
 				waiting := b
 				waiting.Endpoint = strings.Replace(b.Endpoint, "127.0.0.1", "localhost", 1)
-				for thief, forged := range map[string]record.Baseline{"copy": b, "waits": waiting} {
+				elsewhere := b
+				elsewhere.Endpoint = "http://elsewhere/api/management/v1"
+				thieves := map[string]record.Baseline{"copy": b, "waits": waiting, "unseen": waiting, "earned": elsewhere}
+				for thief, forged := range thieves {
 					cr := subscription(thief, application("app"), status(v1alpha1.SubscriptionRevoked), theft(forged))
 					cr.CreationTimestamp.Time = held.CreationTimestamp.Add(-time.Hour)
 					w.add(cr)
-					got, err := w.pass(thief)
-					refused(t, got, err, v1alpha1.ReasonConflict)
+					switch thief {
+					case "unseen": // As one that is paused.
+					case "earned": // At a gateway that says what it is told to, but does not know when this one was created.
+						was := held.Status
+						was.AtProvider.Endpoint, was.AtProvider.CreatedAt = elsewhere.Endpoint, conditions.Seconds(time.Unix(1, 0))
+						w.report(thief, was)
+					default:
+						got, err := w.pass(thief)
+						refused(t, got, err, v1alpha1.ReasonConflict)
+					}
 				}
 				if restarted {
 					w.restart()
 				}
 				w.config(func(c *configv1alpha1.ClusterProviderConfig) { c.Spec.Endpoint = respelled })
-				for _, thief := range []string{"copy", "waits"} {
+				for thief := range thieves {
+					if thief == "unseen" {
+						continue
+					}
 					got, err := w.pass(thief)
 					refused(t, got, err, v1alpha1.ReasonConflict)
 				}
@@ -648,7 +663,9 @@ func TestGatewayByAnotherName(t *testing.T) {
 				if got := w.only(); got.Status != "INACTIVE" || got.ID != b.ID {
 					t.Errorf("what was held is %+v", got)
 				}
-				for _, thief := range []string{"copy", "waits"} {
+				for thief := range thieves {
+					got, err := w.pass(thief)
+					refused(t, got, err, v1alpha1.ReasonConflict)
 					w.remove(thief)
 					w.gone(thief)
 				}
@@ -658,6 +675,35 @@ func TestGatewayByAnotherName(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Of two bare records of one subscription that name its gateway by two endpoints only
+// one holds it.
+//
+// contract: S12
+func TestTwoBareRecordsOneHolder(t *testing.T) {
+	for gname, g := range generations() {
+		t.Run(gname, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app")))
+			w.declareReal(g)
+			b := *baselineOf(t, w.settle("s"))
+			b.Endpoint = strings.Replace(b.Endpoint, "127.0.0.1", "localhost", 1)
+			other := subscription("other", application("app"), theft(b))
+			other.CreationTimestamp.Time = w.stored("s").CreationTimestamp.Add(time.Hour)
+			w.add(other)
+			w.loseStatus("s")
+			w.restart()
+			url := w.URL()
+			respelled := strings.Replace(url, "127.0.0.1", "localhost", 1)
+			for range 2 {
+				w.config(func(c *configv1alpha1.ClusterProviderConfig) { c.Spec.Endpoint = respelled })
+				cr, err := w.pass("other")
+				refused(t, cr, err, v1alpha1.ReasonConflict)
+				w.config(func(c *configv1alpha1.ClusterProviderConfig) { c.Spec.Endpoint = url })
+				inForce(t, w.settle("s"))
+			}
+		})
 	}
 }
 
@@ -695,7 +741,7 @@ func TestRestoredBesideARecordInWait(t *testing.T) {
 // contract: S1, S32, A11
 func TestDeletesOne(t *testing.T) {
 	for gname, g := range generations() {
-		for name, restarted := range map[string]bool{"": false, "Restarted": true} {
+		for _, name := range []string{"", "Restarted", "OtherName"} {
 			t.Run(gname+name, func(t *testing.T) {
 				w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app")))
 				held := w.settle("s")
@@ -706,12 +752,19 @@ func TestDeletesOne(t *testing.T) {
 					record.WriteBaseline(cr, b)
 					meta.SetExternalName(cr, stranger)
 				})
+				if name == "OtherName" {
+					w.config(func(c *configv1alpha1.ClusterProviderConfig) {
+						c.Spec.Endpoint = strings.Replace(w.URL(), "127.0.0.1", "localhost", 1)
+					})
+					cr, err := w.pass("s")
+					refused(t, cr, err, v1alpha1.ReasonImmutableField)
+				}
 				w.remove("s")
 				for w.stored("s") != nil {
 					if _, err := w.pass("s"); err != nil {
 						t.Fatal(err)
 					}
-					if restarted {
+					if name == "Restarted" {
 						w.restart()
 					}
 				}

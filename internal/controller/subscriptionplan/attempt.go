@@ -26,6 +26,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
@@ -129,7 +130,8 @@ func holderOf(mg *v1alpha1.SubscriptionPlan) (ownership.Holder, bool) {
 		Created: mg.GetCreationTimestamp(),
 		// Status must name the gateway too: an ID alone may have been earned at another.
 		Reported: mg.Status.AtProvider.ID == b.ID && mg.Status.AtProvider.Endpoint == b.Endpoint,
-		Refused:  mg.Status.RefusedID == b.ID,
+		Refused:  mg.Status.RefusedID == b.ID || mg.Status.Deployed && mg.Status.AtProvider.ID != "" && mg.Status.AtProvider.ID != b.ID,
+		Since:    mg.Status.AtProvider.CreatedAt,
 	}, true
 }
 
@@ -143,7 +145,8 @@ func nameClaim(name string, at target.Target) ownership.Holding {
 }
 
 // heldByOther tells whether another managed resource holds a plan, or is about to.
-func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPlan, id string) (bool, error) {
+func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPlan, got *gateway.SubscriptionPlan) (bool, error) {
+	id := got.ID
 	if e.memory.claims.Reserved(holding(id, e.at), mg.GetUID()) {
 		return true, nil
 	}
@@ -166,7 +169,7 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 		// What is recorded about another place gives no claim here.
 		return true, nil
 	}
-	return ownership.LosesAt(e.at.Endpoint, mine, all, e.memory.incumbents.Of(mine.Holding)), nil
+	return ownership.LosesAt(e.at.Endpoint, got.CreatedAt, mine, all, e.memory.incumbents.Of(holding(id, e.at))), nil
 }
 
 // askedByOther tells whether another managed resource has the better claim to the plan

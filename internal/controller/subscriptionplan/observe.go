@@ -143,7 +143,7 @@ func (e *external) taken(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *
 	if f.got == nil {
 		return false, nil
 	}
-	held, err := e.heldByOther(ctx, mg, f.got.ID)
+	held, err := e.heldByOther(ctx, mg, f.got)
 	if err != nil || held || f.how == byID && f.baseline != nil {
 		return held, err
 	}
