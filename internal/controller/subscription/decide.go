@@ -485,6 +485,13 @@ func judgeUpdate(c updateCase) update {
 	return update{}
 }
 
+// judgeWake tells whether a subscription that is left alone, since something in its
+// spec was refused, is to be looked at for its status. Access is taken away in any
+// case, but not given while that is of no use, or must not be.
+func judgeWake(wanted, seen string, inVain bool) bool {
+	return wanted != seen && (wanted != gateway.SubscriptionActive || !inVain)
+}
+
 // blocker is what keeps plan and token of a wish from being sent at all.
 func blocker(c updateCase) *problem {
 	switch {

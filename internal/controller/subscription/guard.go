@@ -48,9 +48,10 @@ func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env k
 	if err != nil || e.losesRecorded(cr, others) {
 		return false, err
 	}
+	moved := judgeName(e.baseline, meta.GetExternalName(cr)) != nil
 	got, err := e.gateway.GetSubscription(ctx, e.baseline.ID)
 	if gateway.IsNotFound(err) {
-		return judgeAbsence(e.baseline, e.at) == nil && !c.contests.Vanishes(cr.GetUID(), e.now()), nil
+		return !moved && judgeAbsence(e.baseline, e.at) == nil && !c.contests.Vanishes(cr.GetUID(), e.now()), nil
 	}
 	if err != nil {
 		return false, err
@@ -61,11 +62,7 @@ func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env k
 	} else if leavesStatus(e.baseline) {
 		return false, nil
 	}
-	if wanted == got.Status || wanted != gateway.SubscriptionActive {
-		return wanted != got.Status, nil
-	}
-	// Access is not given while that is of no use, or must not be.
-	return judgeName(e.baseline, meta.GetExternalName(cr)) == nil && !c.contests.Rests(cr.GetUID(), cr.GetGeneration(), e.now()), nil
+	return e.policies.ShouldUpdate() && judgeWake(wanted, got.Status, moved || c.contests.Rests(cr.GetUID(), cr.GetGeneration(), e.now())), nil
 }
 
 // outOfTheWay tells whether the gateway has something else by now than what was in

@@ -600,6 +600,9 @@ func TestGuard(t *testing.T) {
 	expect("s", true)
 	w.deleteByHand("uid-s")
 	expect("s", true)
+	w.edit("s", externalName("moved"))
+	expect("s", false)
+	w.edit("s", externalName("uid-s"))
 	remove := w.Inject(emulator.Always(emulator.Match{}, emulator.Status(http.StatusInternalServerError, "no")))
 	if wake, err := w.guard("s"); wake || err == nil {
 		t.Errorf("an outage wakes it: %t, %v", wake, err)
