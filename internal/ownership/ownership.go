@@ -94,15 +94,26 @@ func Loses(self Holder, others []Holder, incumbent types.UID) bool {
 	return first(contenders, incumbent).UID != self.UID
 }
 
-// LosesAt tells whether one of several others has a better claim than the given holder
-// to an object that was found at an endpoint, and was created at a time. Other
-// endpoints may lead to the same gateway, but any gateway can call itself like another
-// one. So those come first whose status was written for that very endpoint; then those
-// who earned theirs elsewhere, and know when the object was created; then those with
-// nothing but a record; and last who was refused it, or knows of another one. Of two
-// that earned it at two other endpoints neither has it. Otherwise equals are judged as
-// by Loses.
-func LosesAt(endpoint string, created time.Time, self Holder, others []Holder, incumbent types.UID) bool {
+// A Standing is what a claim to an object is worth beside those of others.
+type Standing int
+
+const (
+	// Lost means that another one has the better claim.
+	Lost Standing = iota
+	// Held means that there is no better one.
+	Held
+	// Disputed means that nothing tells which of two is better, so neither counts.
+	Disputed
+)
+
+// StandingAt tells what the claim of a holder is worth to an object that was found at
+// an endpoint, and was created at a time. Other endpoints may lead to the same
+// gateway, but any gateway can call itself like another one. So those come first whose
+// status was written for that very endpoint; then those who earned theirs elsewhere,
+// and know when the object was created; then those with nothing but a record; and last
+// who was refused it, or knows of another one. What two earned at two other endpoints
+// is disputed. Otherwise equals are judged as by Loses.
+func StandingAt(endpoint string, created time.Time, self Holder, others []Holder, incumbent types.UID) Standing {
 	rank := func(h Holder) int {
 		switch {
 		case h.UID == incumbent:
@@ -116,20 +127,28 @@ func LosesAt(endpoint string, created time.Time, self Holder, others []Holder, i
 		}
 		return 1
 	}
-	mine := rank(self)
-	var equals []Holder
+	mine, disputed := rank(self), false
+	equals := []Holder{self}
 	for _, o := range others {
 		r := rank(o)
 		switch {
 		case self.ID == string(self.UID) && !o.Reported:
 			// Nobody can mean an ID that only another's UID can name.
-		case r > mine, r == mine && r == 2 && o.Endpoint != self.Endpoint:
-			return true
+		case r > mine:
+			return Lost
+		case r == mine && r == 2 && o.Endpoint != self.Endpoint:
+			disputed = true
 		case r == mine:
 			equals = append(equals, o)
 		}
 	}
-	return first(append(equals, self), incumbent).UID != self.UID
+	switch {
+	case first(equals, incumbent).UID != self.UID:
+		return Lost
+	case disputed:
+		return Disputed
+	}
+	return Held
 }
 
 // contends tells whether another holder can have a better claim at all.

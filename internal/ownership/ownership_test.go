@@ -127,7 +127,7 @@ func TestLoses(t *testing.T) {
 // have made it up.
 //
 // contract: S12, A5
-func TestLosesAt(t *testing.T) {
+func TestStandingAt(t *testing.T) {
 	created := time.Unix(100, 5)
 	then, sometime := metav1.NewTime(time.Unix(100, 0)), metav1.NewTime(time.Unix(99, 0))
 	old, young := metav1.NewTime(time.Unix(1, 0)), metav1.NewTime(time.Unix(2, 0))
@@ -144,31 +144,31 @@ func TestLosesAt(t *testing.T) {
 		reason      string
 		self, other Holder
 		incumbent   types.UID
-		want        bool
+		want        Standing
 	}{
-		"Copied":        {reason: "A copy of its records is nothing against it.", self: moved, other: other("a", Holder{Created: old})},
-		"Earned":        {reason: "What was seen at the same place decides as ever.", self: moved, other: other("a", Holder{Created: old, Reported: true, Since: &then}), want: true},
-		"There":         {reason: "Who holds it there has it.", self: moved, other: other("e", Holder{Created: young, Reported: true}), want: true},
-		"RecordedThere": {reason: "A record that waits there is nothing against it.", self: moved, other: other("e", Holder{Created: old})},
-		"EarnedOther":   {reason: "Of two strange places neither is believed.", self: moved, other: other("b", Holder{Created: young, Reported: true, Since: &then}), want: true},
-		"MadeUp":        {reason: "Who does not know when it was created made it up.", self: moved, other: other("b", Holder{Created: old, Reported: true, Since: &sometime})},
-		"MadeUpToo":     {reason: "Also without saying so.", self: moved, other: other("b", Holder{Created: old, Reported: true})},
-		"Restored":      {reason: "Of two bare records the older one counts.", self: bare, other: other("e", Holder{Created: old}), want: true},
-		"RestoredOther": {reason: "Wherever it is from.", self: bare, other: other("b", Holder{Created: old}), want: true},
-		"Refused":       {reason: "Unless it was refused.", self: bare, other: other("b", Holder{Created: old, Refused: true})},
-		"RestoredMoved": {reason: "A bare record yields to one that was earned.", self: bare, other: other("a", Holder{Created: young, Reported: true, Since: &then}), want: true},
-		"RestoredMade":  {reason: "But not to one that was made up.", self: bare, other: other("a", Holder{Created: old, Reported: true, Since: &sometime})},
-		"Incumbent":     {reason: "Who was seen there has it.", self: bare, other: other("a", Holder{Created: old, Reported: true, Since: &then}), incumbent: "self"},
-		"OtherSeen":     {reason: "Whoever it is.", self: moved, other: other("e", Holder{Created: young}), incumbent: "other", want: true},
-		"OwnUID":        {reason: "Nobody can mean an ID that only another's UID can name.", self: own, other: other("e", Holder{Created: old})},
+		"Copied":        {reason: "A copy of its records is nothing against it.", self: moved, other: other("a", Holder{Created: old}), want: Held},
+		"Earned":        {reason: "What was seen at the same place decides as ever.", self: moved, other: other("a", Holder{Created: old, Reported: true, Since: &then}), want: Lost},
+		"There":         {reason: "Who holds it there has it.", self: moved, other: other("e", Holder{Created: young, Reported: true}), want: Lost},
+		"RecordedThere": {reason: "A record that waits there is nothing against it.", self: moved, other: other("e", Holder{Created: old}), want: Held},
+		"EarnedOther":   {reason: "Of two strange places neither is believed.", self: moved, other: other("b", Holder{Created: young, Reported: true, Since: &then}), want: Disputed},
+		"MadeUp":        {reason: "Who does not know when it was created made it up.", self: moved, other: other("b", Holder{Created: old, Reported: true, Since: &sometime}), want: Held},
+		"MadeUpToo":     {reason: "Also without saying so.", self: moved, other: other("b", Holder{Created: old, Reported: true}), want: Held},
+		"Restored":      {reason: "Of two bare records the older one counts.", self: bare, other: other("e", Holder{Created: old}), want: Lost},
+		"RestoredOther": {reason: "Wherever it is from.", self: bare, other: other("b", Holder{Created: old}), want: Lost},
+		"Refused":       {reason: "Unless it was refused.", self: bare, other: other("b", Holder{Created: old, Refused: true}), want: Held},
+		"RestoredMoved": {reason: "A bare record yields to one that was earned.", self: bare, other: other("a", Holder{Created: young, Reported: true, Since: &then}), want: Lost},
+		"RestoredMade":  {reason: "But not to one that was made up.", self: bare, other: other("a", Holder{Created: old, Reported: true, Since: &sometime}), want: Held},
+		"Incumbent":     {reason: "Who was seen there has it.", self: bare, other: other("a", Holder{Created: old, Reported: true, Since: &then}), incumbent: "self", want: Held},
+		"OtherSeen":     {reason: "Whoever it is.", self: moved, other: other("e", Holder{Created: young}), incumbent: "other", want: Lost},
+		"OwnUID":        {reason: "Nobody can mean an ID that only another's UID can name.", self: own, other: other("e", Holder{Created: old}), want: Held},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := LosesAt("e", created, tc.self, []Holder{tc.other}, tc.incumbent); got != tc.want {
-				t.Errorf("%s\nLosesAt(): want %t, got %t", tc.reason, tc.want, got)
+			if got := StandingAt("e", created, tc.self, []Holder{tc.other}, tc.incumbent); got != tc.want {
+				t.Errorf("%s\nStandingAt(): want %d, got %d", tc.reason, tc.want, got)
 			}
-			if LosesAt("e", created, tc.self, nil, tc.incumbent) {
-				t.Error("it loses to nobody")
+			if got := StandingAt("e", created, tc.self, nil, tc.incumbent); got != Held {
+				t.Errorf("beside nobody: %d", got)
 			}
 		})
 	}

@@ -34,8 +34,8 @@ func mutants() []mutant {
 		subscription("incumbent", "S12", "holders.go",
 			`e.incumbents.Of(h)`, `""`),
 		subscription("another-place", "S12", "holders.go",
-			`	return ownership.LosesAt(is.Endpoint, got.CreatedAt, e.self(cr, was), others, e.incumbents.Of(is)), nil
-`, `	return len(others) < 0, nil
+			`	return standing == ownership.Lost, nil
+`, `	return standing == ownership.Lost && len(others) < 0, nil
 `),
 		subscription("another-attempt", "S11", "attempt.go",
 			`	if err := e.afterOthers(ctx, cr, found); err != nil {

@@ -963,6 +963,22 @@ func TestReplacedGateway(t *testing.T) {
 	ready(t, b.settle(mg))
 }
 
+// What is deleted where its gateway goes by another name is gone once it is not there
+// any more.
+//
+// contract: S32, S33
+func TestDeletedUnderAnotherName(t *testing.T) {
+	mg := managedBooks()
+	b := newBench(t, mg)
+	ready(t, b.settle(mg))
+	b.at.Endpoint = "http://another-name"
+	b.delete(mg)
+	b.gone(mg)
+	if n := len(b.Gateway.APIs()); n != 0 {
+		t.Errorf("%d are left behind", n)
+	}
+}
+
 // contract: S17
 func TestNewerRecord(t *testing.T) {
 	mg := managedBooks()

@@ -84,11 +84,12 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.RestApi) (managed.E
 	case look:
 		return e.compare(ctx, mg)
 	case manage:
-		if meta.WasDeleted(mg) {
-			return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
-		}
+		// Also before it is deleted: here is where it has to be gone then.
 		if err := e.hold(ctx, mg); err != nil {
 			return managed.ExternalObservation{}, err
+		}
+		if meta.WasDeleted(mg) {
+			return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 		}
 		return e.compare(ctx, mg)
 	default:

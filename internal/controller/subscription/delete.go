@@ -70,7 +70,7 @@ func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription
 	case err != nil:
 		return managed.ExternalObservation{}, err
 	}
-	if others, err := e.losesFound(ctx, cr, got); err != nil || others {
+	if lost, err := e.losesFound(ctx, cr, got); err != nil || lost {
 		return managed.ExternalObservation{}, err
 	}
 	if !isHeld(b, got) {
@@ -85,6 +85,12 @@ func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription
 			}
 			e.recorder.Event(cr, event.Warning("NotHeld", fmt.Errorf("the subscription %q at the gateway is not the one this object held; it is left alone", got.ID)))
 			return managed.ExternalObservation{}, nil
+		}
+	}
+	if b.Endpoint != e.at.Endpoint {
+		// Once it is deleted here, here is where it has to be gone.
+		if err := e.storeBaseline(ctx, cr, e.refreshed(*b, got)); err != nil {
+			return managed.ExternalObservation{}, err
 		}
 	}
 	e.observed = got

@@ -260,6 +260,28 @@ func TestReplacedGateway(t *testing.T) {
 	}
 }
 
+// What is deleted where its gateway goes by another name is gone once it is not there
+// any more.
+//
+// contract: S32, S33
+func TestDeletedUnderAnotherName(t *testing.T) {
+	for gname, g := range generations() {
+		t.Run(gname, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s"))
+			w.settle("s")
+			w.config(func(c *configv1alpha1.ClusterProviderConfig) {
+				c.Spec.Endpoint = strings.Replace(w.URL(), "127.0.0.1", "localhost", 1)
+			})
+			w.remove("s")
+			w.restart()
+			w.gone("s")
+			if n := len(w.Subscriptions()); n != 0 {
+				t.Errorf("%d are left behind", n)
+			}
+		})
+	}
+}
+
 // move points the provider config at another gateway, which has an API of the
 // same name.
 func (w *world) move(g emulator.Generation, id string) *emulator.Server {

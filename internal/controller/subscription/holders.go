@@ -96,7 +96,8 @@ func (e *external) losesRecorded(cr *v1alpha1.Subscription, others []ownership.H
 }
 
 // losesFound tells whether another object, wherever it recorded that, has the better
-// claim to a subscription that was found.
+// claim to a subscription that was found. Where that cannot be told, nothing is done
+// and nothing forgotten.
 func (e *external) losesFound(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) (bool, error) {
 	was, is := e.recorded(), e.holding(got.ID, got.APIID)
 	others, err := e.othersHolding(ctx, cr, is)
@@ -106,7 +107,11 @@ func (e *external) losesFound(ctx context.Context, cr *v1alpha1.Subscription, go
 	if was.Endpoint != is.Endpoint && (e.claims.Reserved(is, cr.GetUID()) || len(others) > 0 && !was.Same(is)) {
 		return true, nil
 	}
-	return ownership.LosesAt(is.Endpoint, got.CreatedAt, e.self(cr, was), others, e.incumbents.Of(is)), nil
+	standing := ownership.StandingAt(is.Endpoint, got.CreatedAt, e.self(cr, was), others, e.incumbents.Of(is))
+	if standing == ownership.Disputed {
+		return false, problemf(v1alpha1.ReasonConflict, "another object holds the subscription too, as recorded at yet another endpoint, and nothing tells whose it is at %s; point the provider config back to %s, or delete the other object", is.Endpoint, was.Endpoint)
+	}
+	return standing == ownership.Lost, nil
 }
 
 // loses tells whether another object has the better claim to what this one says it

@@ -291,9 +291,9 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 	case err != nil:
 		return managed.ExternalObservation{}, err
 	}
-	if others, err := e.losesFound(ctx, cr, got); err != nil {
+	if lost, err := e.losesFound(ctx, cr, got); err != nil {
 		return managed.ExternalObservation{}, err
-	} else if others {
+	} else if lost {
 		return managed.ExternalObservation{}, e.loseToAnother(cr)
 	}
 	if !isHeld(b, got) || b.Endpoint != e.gateway.Endpoint().String() || b.GatewayID != got.GatewayID {

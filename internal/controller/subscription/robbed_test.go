@@ -804,3 +804,50 @@ func TestImportOfWhatIsLost(t *testing.T) {
 		})
 	}
 }
+
+// Where a stranger's gateway knows all that status can tell, nothing decides whose a
+// subscription is whose gateway goes by another name. Nothing is done then and nothing
+// forgotten, so that it is as it was once the name is set back.
+//
+// contract: S12, A5
+func TestDisputed(t *testing.T) {
+	for gname, g := range generations() {
+		t.Run(gname, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app")))
+			w.declareReal(g)
+			held := w.settle("s")
+			b := *baselineOf(t, held)
+			b.Endpoint = "http://elsewhere/api/management/v1"
+			thief := subscription("thief", application("app"), status(v1alpha1.SubscriptionRevoked), theft(b))
+			thief.CreationTimestamp.Time = held.CreationTimestamp.Add(-time.Hour)
+			w.add(thief)
+			earned := held.Status
+			earned.AtProvider.Endpoint = b.Endpoint
+			w.report("thief", earned)
+			url := w.URL()
+			w.config(func(c *configv1alpha1.ClusterProviderConfig) {
+				c.Spec.Endpoint = strings.Replace(url, "127.0.0.1", "localhost", 1)
+			})
+			w.edit("s", status(v1alpha1.SubscriptionInactive))
+			for range 2 {
+				for _, name := range []string{"s", "thief"} {
+					cr, err := w.pass(name)
+					refused(t, cr, err, v1alpha1.ReasonConflict)
+				}
+			}
+			if at := w.stored("s").Status; at.AtProvider.ID != b.ID || !at.Deployed || at.RefusedID != "" || w.Writes() != 1 {
+				t.Errorf("it forgot what it holds, or there were other writes (%d): %+v", w.Writes(), at)
+			}
+			w.config(func(c *configv1alpha1.ClusterProviderConfig) { c.Spec.Endpoint = url })
+			w.settle("s")
+			if got := w.only(); got.Status != "INACTIVE" {
+				t.Errorf("it is %s", got.Status)
+			}
+			w.remove("s")
+			w.gone("s")
+			if n := len(w.Subscriptions()); n != 0 {
+				t.Errorf("%d are left behind", n)
+			}
+		})
+	}
+}

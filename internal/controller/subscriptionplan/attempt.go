@@ -18,6 +18,7 @@ package subscriptionplan
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
@@ -169,7 +170,11 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 		// What is recorded about another place gives no claim here.
 		return true, nil
 	}
-	return ownership.LosesAt(e.at.Endpoint, got.CreatedAt, mine, all, e.memory.incumbents.Of(holding(id, e.at))), nil
+	standing := ownership.StandingAt(e.at.Endpoint, got.CreatedAt, mine, all, e.memory.incumbents.Of(holding(id, e.at)))
+	if standing == ownership.Disputed {
+		return false, e.refuse(mg, v1alpha1.ReasonConflict, fmt.Sprintf("another object holds the plan too, as recorded at yet another endpoint, and nothing tells whose it is at %s; point the provider config back to %s, or delete the other object", e.at.Endpoint, mine.Endpoint))
+	}
+	return standing == ownership.Lost, nil
 }
 
 // askedByOther tells whether another managed resource has the better claim to the plan

@@ -1098,6 +1098,22 @@ func TestRecordInWait(t *testing.T) {
 	}
 }
 
+// What is deleted where its gateway goes by another name is gone once it is not there
+// any more.
+//
+// contract: S32, S33
+func TestDeletedUnderAnotherName(t *testing.T) {
+	mg := managedGold()
+	b := newBench(t, emulator.Options{}, mg)
+	ready(t, b.settle(mg))
+	b.at.Endpoint = "http://another-name"
+	b.delete(mg)
+	b.gone(mg)
+	if n := len(b.Gateway.Plans()); n != 0 {
+		t.Errorf("%d are left behind", n)
+	}
+}
+
 // One object changes and deletes one plan, whatever its record was made to say.
 //
 // contract: S32, A11

@@ -214,9 +214,7 @@ func (e *external) lookByName(ctx context.Context, mg *v1alpha1.SubscriptionPlan
 	if err != nil {
 		return err
 	}
-	if len(all) > 0 && all[0].GatewayID != "" {
-		e.at.GatewayID = all[0].GatewayID
-	}
+	e.at.Heard(all)
 	with := func(name string) *gateway.SubscriptionPlan {
 		i := slices.IndexFunc(all, func(p gateway.SubscriptionPlan) bool { return p.PlanName == name })
 		if i < 0 {
@@ -326,15 +324,22 @@ func (e *external) manage(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (m
 	return o, err
 }
 
-// putBack a record that somebody changed before what it should name is deleted: once
-// that is gone, nothing else must be taken for it.
+// putBack a record that somebody changed, or that is about another endpoint, before
+// what it should name is deleted: once that is gone, nothing else must be taken for
+// it, and here is where it has to be gone.
 func (e *external) putBack(ctx context.Context, mg *v1alpha1.SubscriptionPlan) error {
-	b := e.found.baseline
-	if stored, err := record.ReadBaseline(mg); err != nil || stored == nil || b == nil || stored.ID == b.ID {
+	f := e.found
+	if f.baseline == nil {
+		return nil
+	}
+	b := *f.baseline
+	b.Endpoint, b.GatewayID = e.at.Endpoint, f.got.GatewayID
+	stored, err := record.ReadBaseline(mg)
+	if err != nil || stored != nil && stored.ID == b.ID && stored.Endpoint == b.Endpoint {
 		return err
 	}
 	meta.SetExternalName(mg, b.ID)
-	record.WriteBaseline(mg, *b)
+	record.WriteBaseline(mg, b)
 	return errors.Wrap(kind.RecordHeld(ctx, e.kube, mg), "cannot record what is held")
 }
 

@@ -77,10 +77,15 @@ func (t *Target) Identify(ctx context.Context, gw plans, recorded string) error 
 	if r := gateway.ReasonOf(err); r == gateway.ReasonForbidden || r == gateway.ReasonNotFound || r == gateway.ReasonBadAnswer {
 		return nil
 	}
-	if err == nil && len(listed) > 0 && listed[0].GatewayID != "" {
+	t.Heard(listed)
+	return err
+}
+
+// Heard notes how the gateway calls itself in a list of its plans.
+func (t *Target) Heard(listed []gateway.SubscriptionPlan) {
+	if len(listed) > 0 && listed[0].GatewayID != "" {
 		t.GatewayID = listed[0].GatewayID
 	}
-	return err
 }
 
 // plans are what tells of a gateway how it calls itself.
