@@ -51,7 +51,7 @@ func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env k
 	moved := judgeName(e.baseline, meta.GetExternalName(cr)) != nil
 	got, err := e.gateway.GetSubscription(ctx, e.baseline.ID)
 	if gateway.IsNotFound(err) {
-		return !moved && judgeAbsence(e.baseline, e.at) == nil && !c.contests.Vanishes(cr.GetUID(), e.now()), nil
+		return !moved && judgeAbsence(e.baseline, e.at) == nil && !c.contests.Vanishes(cr.GetUID(), e.now()), nil //nolint:nilerr // That it is gone is an answer.
 	}
 	if err != nil {
 		return false, err
