@@ -72,8 +72,8 @@ type Holder struct {
 	// object. A user can write annotations, but not status.
 	Reported bool
 
-	// Refused is true if its status says that it was refused the object, or holds
-	// another one, whatever its annotations say.
+	// Refused is true if its status says that it was refused the object,
+	// whatever its annotations say.
 	Refused bool
 
 	// Since is when, by its status, the object was created at the gateway.
@@ -170,6 +170,14 @@ func contends(o, self Holder, incumbent types.UID) bool {
 func Older(a, b metav1.Object) bool {
 	at, bt := a.GetCreationTimestamp(), b.GetCreationTimestamp()
 	return cmp.Or(at.Compare(bt.Time), cmp.Compare(a.GetUID(), b.GetUID())) < 0
+}
+
+// Predates tells whether something was created at a gateway before the managed resource
+// that may have asked for it was, by more than the clocks of gateway and API server may
+// differ. If it was not after all, a create that is repeated meets it.
+func Predates(created, asked time.Time) bool {
+	const skew = 5 * time.Minute
+	return !created.IsZero() && created.Before(asked.Add(-skew))
 }
 
 // first of the holders of one object.

@@ -62,15 +62,8 @@ func holderOf(cr *v1alpha1.Subscription) (ownership.Holder, bool) {
 	}
 	// Status must name the gateway too: an ID alone may have been earned at another.
 	h.Reported = at.ID != "" && at.ID == h.ID && at.Endpoint == h.Endpoint
-	h.Refused, h.Since = knowsBetter(cr, h.ID), at.CreatedAt
+	h.Refused, h.Since = cr.Status.RefusedID == h.ID, at.CreatedAt
 	return h, h.ID != ""
-}
-
-// knowsBetter tells whether status says that an object was refused what it recorded, or
-// holds something else.
-func knowsBetter(cr *v1alpha1.Subscription, id string) bool {
-	at := cr.Status.AtProvider
-	return cr.Status.RefusedID == id || cr.Status.Deployed && at.ID != "" && at.ID != id
 }
 
 // othersHolding returns who else holds an object, by their records.
@@ -126,7 +119,7 @@ func (e *external) self(cr *v1alpha1.Subscription, h ownership.Holding) ownershi
 	return ownership.Holder{
 		Holding: h, UID: cr.GetUID(), Created: cr.GetCreationTimestamp(),
 		Reported: at.ID == h.ID && at.Endpoint == h.Endpoint,
-		Refused:  knowsBetter(cr, h.ID),
+		Refused:  cr.Status.RefusedID == h.ID,
 		Since:    at.CreatedAt,
 	}
 }
@@ -145,7 +138,9 @@ func (e *external) lostToOthers(ctx context.Context, cr *v1alpha1.Subscription, 
 
 // madeForOther tells whether a subscription that nobody holds is, or may well be, what
 // another object asked for, which only has to find it again: it has the UID of that
-// object for an ID, or it can be the result of a create that an older object sent.
+// object for an ID, or can be the result of its create. Anybody can write a record of
+// one, but who does so for a subscription that is there could import it as well. Where
+// both asked, or it was there before the other object, the older object goes first.
 func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) (bool, error) {
 	l := &v1alpha1.SubscriptionList{}
 	if err := e.kube.List(ctx, l, client.MatchingFields{indexUID: s.ID}); err != nil {
@@ -159,15 +154,23 @@ func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, 
 	if err := e.kube.List(ctx, l, client.MatchingFields{indexAttempt: asks.ID}); err != nil {
 		return false, errors.Wrap(err, "cannot look for whom a subscription was made")
 	}
+	askedToo := e.mayHaveMade(cr, s)
 	return slices.ContainsFunc(l.Items, func(o v1alpha1.Subscription) bool {
-		a, err := record.ReadAttempt(&o)
-		if err != nil || a == nil || o.GetUID() == cr.GetUID() || !ownership.Older(&o, cr) {
-			return false
-		}
-		onlyAskedID := e.gateway.Generation() == connection.GenerationInPlace || a.Endpoint != e.at.Endpoint
-		found, _ := judgeAttempt(a, o.CreationTimestamp.Time, []gateway.Subscription{*s}, onlyAskedID, func(string) bool { return false })
-		return found != nil
+		first := ownership.Older(&o, cr) || !askedToo && !ownership.Predates(s.CreatedAt, o.CreationTimestamp.Time)
+		return o.GetUID() != cr.GetUID() && first && e.mayHaveMade(&o, s)
 	}), nil
+}
+
+// mayHaveMade tells whether a subscription can be the result of an object's create that
+// was not answered.
+func (e *external) mayHaveMade(cr *v1alpha1.Subscription, s *gateway.Subscription) bool {
+	a, err := record.ReadAttempt(cr)
+	if err != nil || a == nil || a.Outcome != record.Open {
+		return false
+	}
+	onlyAskedID := e.gateway.Generation() == connection.GenerationInPlace || a.Endpoint != e.at.Endpoint
+	found, _ := judgeAttempt(a, cr.GetCreationTimestamp().Time, []gateway.Subscription{*s}, onlyAskedID, func(string) bool { return false })
+	return found != nil
 }
 
 // taken returns a function that tells whether an ID is reserved by somebody else, or

@@ -736,6 +736,42 @@ func TestRestoredBesideARecordInWait(t *testing.T) {
 	}
 }
 
+// What was created again under another ID is held although status could not be told
+// before the provider ended, and somebody copied the record meanwhile.
+//
+// contract: S4, S12, S30
+func TestCreatedAgainStatusLost(t *testing.T) {
+	w := newWorld(t, emulator.Legacy, tokenSecret("tok", secretToken), tokenSecret("other", otherToken), subscription("s", application("app")))
+	was := w.settle("s").Status.AtProvider.ID
+	w.deleteByHand(was)
+	recorded := func() record.Baseline { return *baselineOf(t, w.stored("s")) }
+	// The first write after the answer is the record.
+	after := 0
+	w.refuseWrites(func() bool {
+		if w.count(http.MethodPost) > 1 {
+			after++
+		}
+		return after > 1
+	})
+	_, _ = w.pass("s")
+	w.allowWrites()
+	if got := w.stored("s").Status.AtProvider.ID; recorded().ID == was || got != was {
+		t.Fatalf("it is recorded to hold %q, and status says %q", recorded().ID, got)
+	}
+	w.restart()
+	thief := subscription("thief", application("app"), tokenIn("other"), theft(recorded()))
+	thief.CreationTimestamp.Time = w.stored("s").CreationTimestamp.Add(time.Hour)
+	w.add(thief)
+	for range 2 {
+		cr, err := w.pass("thief")
+		refused(t, cr, err, v1alpha1.ReasonConflict)
+	}
+	inForce(t, w.settle("s"))
+	if got := w.only(); got.Status != "ACTIVE" {
+		t.Errorf("the thief changed it: %+v", got)
+	}
+}
+
 // One object deletes one subscription, whatever its record was made to say.
 //
 // contract: S1, S32, A11
@@ -776,30 +812,56 @@ func TestDeletesOne(t *testing.T) {
 	}
 }
 
-// An import does not take what another object's create made and was not heard of, be
-// that one of the same second.
+// An import does not take what another object's create made and was not heard of,
+// whichever of the two objects is older.
 //
 // contract: S11, S18
 func TestImportOfWhatIsLost(t *testing.T) {
 	for gname, g := range generations() {
+		for name, age := range map[string]time.Duration{"SameSecond": 0, "Older": time.Hour} {
+			t.Run(gname+"/"+name, func(t *testing.T) {
+				w := newWorld(t, g, tokenSecret("tok", secretToken), tokenSecret("other", otherToken))
+				w.declareReal(g)
+				w.add(subscription("s", application("app"), externalRef("acme")))
+				w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+				if _, err := w.pass("s"); err == nil {
+					t.Fatal("no error")
+				}
+				w.restart()
+				taker := subscription("taker", application("app"), tokenIn("other"), externalName(w.only().ID), policies(xpv2.ManagementActionObserve, xpv2.ManagementActionUpdate))
+				taker.CreationTimestamp.Time = w.stored("s").CreationTimestamp.Add(-age)
+				w.add(taker)
+				cr, err := w.pass("taker")
+				refused(t, cr, err, v1alpha1.ReasonImmutableField)
+				if wake, err := w.guard("taker"); wake || err != nil {
+					t.Errorf("it would be given it: %v", err)
+				}
+				inForce(t, w.settle("s"))
+				if !w.LetThrough("books", secretToken) || w.LetThrough("books", otherToken) {
+					t.Error("its token was changed")
+				}
+			})
+		}
+	}
+}
+
+// A record of an attempt keeps nobody from importing what was there before the object
+// that has the record.
+//
+// contract: S18, A5
+func TestForgedAttemptBlocksNoImport(t *testing.T) {
+	for gname, g := range generations() {
 		t.Run(gname, func(t *testing.T) {
-			w := newWorld(t, g, tokenSecret("tok", secretToken), tokenSecret("other", otherToken))
+			w := newWorld(t, g, tokenSecret("tok", secretToken))
 			w.declareReal(g)
-			w.add(subscription("s", application("app"), externalRef("acme")))
-			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
-			if _, err := w.pass("s"); err == nil {
-				t.Fatal("no error")
-			}
-			w.restart()
-			w.add(subscription("taker", application("app"), tokenIn("other"), externalName(w.only().ID), policies(xpv2.ManagementActionObserve, xpv2.ManagementActionUpdate)))
-			cr, err := w.pass("taker")
-			refused(t, cr, err, v1alpha1.ReasonImmutableField)
-			if wake, err := w.guard("taker"); wake || err != nil {
-				t.Errorf("it would be given it: %v", err)
-			}
-			inForce(t, w.settle("s"))
-			if !w.LetThrough("books", secretToken) || w.LetThrough("books", otherToken) {
-				t.Error("its token was changed")
+			id := w.byHand(byHandLike(secretToken, "app", "theirs"))
+			w.add(subscription("s", application("app"), externalName(id)))
+			blocker := subscription("blocker", application("app"), openAttempt(w, id), annotated(meta.AnnotationKeyReconciliationPaused, "true"))
+			blocker.CreationTimestamp.Time = w.only().CreatedAt.Add(time.Hour)
+			w.add(blocker)
+			w.settle("s")
+			if b := baselineOf(t, w.stored("s")); b == nil || b.ID != id {
+				t.Errorf("it holds %+v", b)
 			}
 		})
 	}

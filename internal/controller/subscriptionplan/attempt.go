@@ -131,7 +131,7 @@ func holderOf(mg *v1alpha1.SubscriptionPlan) (ownership.Holder, bool) {
 		Created: mg.GetCreationTimestamp(),
 		// Status must name the gateway too: an ID alone may have been earned at another.
 		Reported: mg.Status.AtProvider.ID == b.ID && mg.Status.AtProvider.Endpoint == b.Endpoint,
-		Refused:  mg.Status.RefusedID == b.ID || mg.Status.Deployed && mg.Status.AtProvider.ID != "" && mg.Status.AtProvider.ID != b.ID,
+		Refused:  mg.Status.RefusedID == b.ID,
 		Since:    mg.Status.AtProvider.CreatedAt,
 	}, true
 }
@@ -177,10 +177,12 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 	return standing == ownership.Lost, nil
 }
 
-// askedByOther tells whether another managed resource has the better claim to the plan
-// of a name that nobody holds: it is about to create it, or did so before this one was
-// there and was not answered.
-func (e *external) askedByOther(ctx context.Context, mg *v1alpha1.SubscriptionPlan, name string) (bool, error) {
+// askedByOther tells whether another managed resource has the better claim to a plan
+// that nobody holds: it is about to create one of that name, or did so and was not
+// answered. Where both did, or the plan was there before the other resource, the older
+// resource goes first.
+func (e *external) askedByOther(ctx context.Context, mg *v1alpha1.SubscriptionPlan, got *gateway.SubscriptionPlan) (bool, error) {
+	name := got.PlanName
 	if e.memory.claims.Reserved(nameClaim(name, e.at), mg.GetUID()) {
 		return true, nil
 	}
@@ -188,10 +190,14 @@ func (e *external) askedByOther(ctx context.Context, mg *v1alpha1.SubscriptionPl
 	if err := e.kube.List(ctx, l, client.MatchingFields{indexAsks: name}); err != nil {
 		return false, errors.Wrap(err, "cannot list who asked for a plan")
 	}
+	asked := func(mg *v1alpha1.SubscriptionPlan) bool {
+		a, err := record.ReadAttempt(mg)
+		return err == nil && unanswered(a, e.at.Endpoint) && a.AbsentBefore && a.AskedID == name
+	}
+	askedToo := asked(mg)
 	return slices.ContainsFunc(l.Items, func(o v1alpha1.SubscriptionPlan) bool {
-		a, err := record.ReadAttempt(&o)
-		return err == nil && o.GetUID() != mg.GetUID() && unanswered(a, e.at.Endpoint) && a.AbsentBefore && a.AskedID == name &&
-			ownership.Older(&o, mg)
+		first := ownership.Older(&o, mg) || !askedToo && !ownership.Predates(got.CreatedAt, o.CreationTimestamp.Time)
+		return o.GetUID() != mg.GetUID() && first && asked(&o)
 	}), nil
 }
 

@@ -635,6 +635,82 @@ func TestUnansweredIsNobodyElses(t *testing.T) {
 	}
 }
 
+// A plan that was there before an object that says it asked for it may be imported by
+// whoever names it, and one that came later by nobody else, however old.
+//
+// contract: P1, S12, S18
+func TestUnansweredAndImport(t *testing.T) {
+	for name, before := range map[string]bool{"Made": false, "ThereBefore": true} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, emulator.Options{})
+			p, _ := b.Gateway.AddPlan("Gold")
+			asker := managedGold()
+			asker.CreationTimestamp.Time = p.CreatedAt.Add(-time.Second)
+			if before {
+				asker.CreationTimestamp.Time = p.CreatedAt.Add(time.Hour)
+			}
+			record.WriteAttempt(asker, record.Attempt{AskedID: "Gold", AbsentBefore: true, Endpoint: b.at.Endpoint, Outcome: record.Open})
+			mg := managedGold(other, preset(p.ID))
+			mg.CreationTimestamp.Time = asker.CreationTimestamp.Add(-time.Minute)
+			for _, o := range []*v1alpha1.SubscriptionPlan{asker, mg} {
+				if err := b.Kube.Create(t.Context(), o); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := b.pass(mg)
+			if before {
+				if err != nil || !got.Status.Deployed {
+					t.Errorf("a record keeps it from what was there: %v", err)
+				}
+				return
+			}
+			refusedFor(t, got, err, v1alpha1.ReasonAdoptionRefused)
+			ready(t, b.settle(asker))
+		})
+	}
+}
+
+// What was created again is held although status could not be told before the provider
+// ended, and somebody copied the record meanwhile.
+//
+// contract: P1, S12, S30
+func TestCreatedAgainStatusLost(t *testing.T) {
+	mg := managedGold()
+	b := newBench(t, emulator.Options{}, mg)
+	was := b.settle(mg).Status.AtProvider.ID
+	b.Gateway.DeletePlan(was)
+	// The first write after the answer is the record.
+	after := 0
+	b.RefuseWrites(func() bool {
+		if b.Gateway.Count(emulator.Match{Method: http.MethodPost}) > 1 {
+			after++
+		}
+		return after > 1
+	})
+	_, _ = b.pass(mg)
+	b.RefuseWrites(nil)
+	if got := b.get(mg); named(got) == was || got.Status.AtProvider.ID != was {
+		t.Fatalf("it is recorded to hold %q, and status says %q", named(got), got.Status.AtProvider.ID)
+	}
+	b.memory = &memory{}
+	thief := managedGold(other, adopt, func(thief *v1alpha1.SubscriptionPlan) {
+		thief.CreationTimestamp.Time = b.get(mg).CreationTimestamp.Add(time.Hour)
+		thief.Annotations = b.get(mg).Annotations
+		thief.Spec.ForProvider.ThrottleLimitCount = ptr(int64(1))
+	})
+	if err := b.Kube.Create(t.Context(), thief); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		got, err := b.pass(thief)
+		refusedFor(t, got, err, v1alpha1.ReasonConflict)
+	}
+	ready(t, b.settle(mg))
+	if p := b.Gateway.Plans(); len(p) != 1 || p[0].ThrottleLimitCount != 1000 {
+		t.Errorf("plans %+v", p)
+	}
+}
+
 // Of two creates of one name at one time, one is made.
 func TestNameIsReserved(t *testing.T) {
 	mg, rival := managedGold(), managedGold(other)

@@ -147,7 +147,7 @@ func (e *external) taken(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *
 	if err != nil || held || f.how == byID && f.baseline != nil {
 		return held, err
 	}
-	return e.askedByOther(ctx, mg, f.got.PlanName)
+	return e.askedByOther(ctx, mg, f.got)
 }
 
 func (e *external) situation(mg *v1alpha1.SubscriptionPlan, f *finding) situation {
