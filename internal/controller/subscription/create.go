@@ -192,7 +192,7 @@ func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, fiel
 		rotation = cr.Status.AtProvider.HandledRotation
 	}
 	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{ID: s.ID, Endpoint: e.at.Endpoint, Origin: origin, HandledRotation: rotation}
-	e.memory.token, e.memory.conflict, e.memory.inTheWay = nil, "", ""
+	e.memory.token, e.memory.stamp, e.memory.conflict, e.memory.inTheWay = nil, time.Time{}, "", ""
 	switch {
 	case t != nil:
 		remember(cr, t.version)

@@ -72,6 +72,10 @@ type memory struct {
 	// token is the MAC of the token that was last applied.
 	token []byte
 
+	// stamp is the change stamp of the subscription when it was last as it should be,
+	// zero since it was written.
+	stamp time.Time
+
 	// ignoredToken is the MAC of the token that a legacy gateway was last sent.
 	ignoredToken []byte
 

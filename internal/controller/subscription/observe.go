@@ -344,7 +344,7 @@ func lastStatus(seen string) string {
 func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) (managed.ExternalObservation, error) {
 	e.observed = got
 	e.learnFrom(got)
-	known := stampOf(cr)
+	known := e.known(cr)
 	var err error
 	if e.tokenNow, err = e.token(ctx, cr, true); err != nil {
 		return managed.ExternalObservation{}, err
@@ -399,6 +399,7 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 		conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeContested)
 		e.contests.Settled(cr.GetUID())
 		cr.Status.AtProvider.UpdatedAt = microTime(got.UpdatedAt)
+		e.memory.stamp = stampOf(cr)
 	}
 	if n := cr.Status.AtProvider.IgnoredUpdate; n != nil && n.Token == nil {
 		// The plan was set back. Of a token that was sent it has to be known for longer.

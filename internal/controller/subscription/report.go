@@ -116,6 +116,15 @@ func (e *external) planName(ctx context.Context, cr *v1alpha1.Subscription, id s
 	return value(cr.Spec.ForProvider.SubscriptionPlanName)
 }
 
+// known is the change stamp of the subscription when it was last as it should be, as
+// status tells or, should that have got lost, this process remembers.
+func (e *external) known(cr *v1alpha1.Subscription) time.Time {
+	if t := stampOf(cr); !t.IsZero() {
+		return t
+	}
+	return e.memory.stamp
+}
+
 func stampOf(cr *v1alpha1.Subscription) time.Time {
 	if t := cr.Status.AtProvider.UpdatedAt; t != nil {
 		return t.Time

@@ -211,6 +211,28 @@ func TestTokenMemoryIsNotOutlived(t *testing.T) {
 	}
 }
 
+// A token that somebody wrote at the gateway is set back although status, which would
+// have told of that, was lost meanwhile.
+//
+// contract: S22, S26
+func TestForeignTokenWhileStatusIsLost(t *testing.T) {
+	for name, restarted := range map[string]bool{"Running": false, "Restarted": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, emulator.InPlace, tokenSecret("tok", secretToken), subscription("s", application("app")))
+			held := w.settle("s").Status.AtProvider.ID
+			w.SetSubscriptionToken(held, otherToken)
+			w.loseStatus("s")
+			if restarted {
+				w.restart()
+			}
+			inForce(t, w.settle("s"))
+			if !w.LetThrough("books", secretToken) || w.LetThrough("books", otherToken) {
+				t.Error("the token of the spec is not in force")
+			}
+		})
+	}
+}
+
 // An object is not ready while the gateway is seen to have something else, whatever
 // keeps it from being changed.
 //

@@ -20,6 +20,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -93,7 +94,7 @@ func (e *external) putAll(ctx context.Context, cr *v1alpha1.Subscription) error 
 			if e.tokenNow, err = e.token(ctx, cr, true); err != nil {
 				return err
 			}
-			e.update = judgeUpdate(e.updateCase(cr, stampOf(cr)))
+			e.update = judgeUpdate(e.updateCase(cr, e.known(cr)))
 			if e.update.Action != actionFull {
 				conditions.Set(cr, tokenCondition(e.tokenNow, true))
 				return e.apply(ctx, cr)
@@ -230,7 +231,7 @@ func (e *external) reportWritten(ctx context.Context, cr *v1alpha1.Subscription,
 	cr.Status.AtProvider.Status = s.Status
 	cr.Status.AtProvider.SubscriptionPlanID = s.SubscriptionPlanID
 	cr.Status.AtProvider.SubscriptionPlanName = e.planName(ctx, cr, s.SubscriptionPlanID)
-	cr.Status.AtProvider.UpdatedAt = nil
+	cr.Status.AtProvider.UpdatedAt, e.memory.stamp = nil, time.Time{}
 }
 
 // asked is the change of plan and token that is asked for.
