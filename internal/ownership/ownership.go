@@ -69,15 +69,17 @@ type Holder struct {
 	Created metav1.Time
 
 	// Reported is true if its status, and not only its annotations, names the
-	// object. A user can write annotations, but not status.
+	// object, or vouches for the create that made it. A user can write annotations, but
+	// not status.
 	Reported bool
 
 	// Refused is true if its status says that it was refused the object,
 	// whatever its annotations say.
 	Refused bool
 
-	// Since is when, by its status, the object was created at the gateway.
-	Since *metav1.Time
+	// Since is when, by its status, the object was created at the gateway, to the
+	// millisecond.
+	Since *metav1.MicroTime
 }
 
 // Loses tells whether one of several others that hold the same object has a better
@@ -94,61 +96,45 @@ func Loses(self Holder, others []Holder, incumbent types.UID) bool {
 	return first(contenders, incumbent).UID != self.UID
 }
 
-// A Standing is what a claim to an object is worth beside those of others.
-type Standing int
-
-const (
-	// Lost means that another one has the better claim.
-	Lost Standing = iota
-	// Held means that there is no better one.
-	Held
-	// Disputed means that nothing tells which of two is better, so neither counts.
-	Disputed
-)
-
-// StandingAt tells what the claim of a holder is worth to an object that was found at
-// an endpoint, and was created at a time. Other endpoints may lead to the same
-// gateway, but any gateway can call itself like another one. So those come first whose
-// status was written for that very endpoint; then those who earned theirs elsewhere,
-// and know when the object was created; then those with nothing but a record; and last
-// who was refused it, or knows of another one. What two earned at two other endpoints
-// is disputed. Otherwise equals are judged as by Loses.
-func StandingAt(endpoint string, created time.Time, self Holder, others []Holder, incumbent types.UID) Standing {
+// LosesAt tells whether one of several others has a better claim than the given holder
+// to an object that was found at an endpoint, and was created at a time. Other endpoints
+// may lead to the same gateway, but any gateway can call itself like another one: only
+// who knows to the millisecond when the object was created has seen it. So those come
+// first who do, or were seen to hold it at that very endpoint; then those whose status
+// was written for that endpoint; then those with nothing but a record; and last who was
+// refused it, or earned something elsewhere. Of equals the one that was seen wins, then
+// the older, whichever endpoint it is looked at from.
+func LosesAt(endpoint string, created time.Time, self Holder, others []Holder, incumbent func(Holding) types.UID) bool {
+	seen := func(h Holder) bool { return incumbent(h.Holding) == h.UID }
 	rank := func(h Holder) int {
+		here := h.Endpoint == endpoint
 		switch {
-		case h.UID == incumbent:
-			return 4
-		case h.Reported && h.Endpoint == endpoint:
+		case h.Reported && h.Since != nil && h.Since.Time.Equal(created.Truncate(time.Millisecond)), here && seen(h):
 			return 3
-		case h.Reported && h.Since != nil && h.Since.Unix() == created.Unix():
+		case here && h.Reported:
 			return 2
 		case h.Reported, h.Refused:
 			return 0
 		}
 		return 1
 	}
-	mine, disputed := rank(self), false
-	equals := []Holder{self}
+	best := self
 	for _, o := range others {
-		r := rank(o)
-		switch {
-		case self.ID == string(self.UID) && !o.Reported:
+		if self.ID == string(self.UID) && !o.Reported {
 			// Nobody can mean an ID that only another's UID can name.
-		case r > mine:
-			return Lost
-		case r == mine && r == 2 && o.Endpoint != self.Endpoint:
-			disputed = true
-		case r == mine:
-			equals = append(equals, o)
+			continue
+		}
+		better := cmp.Or(
+			cmp.Compare(rank(best), rank(o)),
+			before(seen(o), seen(best)),
+			o.Created.Compare(best.Created.Time),
+			cmp.Compare(o.UID, best.UID),
+		)
+		if better < 0 {
+			best = o
 		}
 	}
-	switch {
-	case first(equals, incumbent).UID != self.UID:
-		return Lost
-	case disputed:
-		return Disputed
-	}
-	return Held
+	return best.UID != self.UID
 }
 
 // contends tells whether another holder can have a better claim at all.
@@ -182,16 +168,6 @@ func Predates(created, asked time.Time) bool {
 
 // first of the holders of one object.
 func first(holders []Holder, incumbent types.UID) Holder {
-	before := func(a, b bool) int {
-		switch {
-		case a == b:
-			return 0
-		case a:
-			return -1
-		default:
-			return 1
-		}
-	}
 	return slices.MinFunc(holders, func(a, b Holder) int {
 		return cmp.Or(
 			before(a.UID == incumbent, b.UID == incumbent),
@@ -201,6 +177,18 @@ func first(holders []Holder, incumbent types.UID) Holder {
 			cmp.Compare(a.UID, b.UID),
 		)
 	})
+}
+
+// before compares by whether something is true.
+func before(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	default:
+		return 1
+	}
 }
 
 // Claims are objects that are being created or adopted. What is being created has no

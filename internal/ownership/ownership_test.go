@@ -127,51 +127,103 @@ func TestLoses(t *testing.T) {
 // have made it up.
 //
 // contract: S12, A5
-func TestStandingAt(t *testing.T) {
-	created := time.Unix(100, 5)
-	then, sometime := metav1.NewTime(time.Unix(100, 0)), metav1.NewTime(time.Unix(99, 0))
+func TestLosesAt(t *testing.T) {
+	created := time.Unix(100, 5_000_007)
+	at := func(ms int64) *metav1.MicroTime { t := metav1.NewMicroTime(time.UnixMilli(ms)); return &t }
+	then, sometime := at(100_005), at(100_004)
 	old, young := metav1.NewTime(time.Unix(1, 0)), metav1.NewTime(time.Unix(2, 0))
-	at := func(endpoint string, h Holder) Holder {
+	holder := func(endpoint string, h Holder) Holder {
 		h.Holding = Holding{ID: "x", Endpoint: endpoint, GatewayID: "g", Scope: "s"}
 		return h
 	}
-	other := func(endpoint string, h Holder) Holder { h.UID = "other"; return at(endpoint, h) }
-	moved := at("a", Holder{UID: "self", Created: young, Reported: true, Since: &then})
-	bare := at("e", Holder{UID: "self", Created: young})
+	self := func(endpoint string, h Holder) Holder { h.UID = "self"; return holder(endpoint, h) }
+	other := func(endpoint string, h Holder) Holder { h.UID = "other"; return holder(endpoint, h) }
+	moved := self("a", Holder{Created: young, Reported: true, Since: then})
+	stays := self("e", Holder{Created: young, Reported: true, Since: then})
+	bare := self("e", Holder{Created: young})
 	own := bare
 	own.ID = "self"
 	cases := map[string]struct {
 		reason      string
 		self, other Holder
-		incumbent   types.UID
-		want        Standing
+		seen        []Holder
+		want        bool
 	}{
-		"Copied":        {reason: "A copy of its records is nothing against it.", self: moved, other: other("a", Holder{Created: old}), want: Held},
-		"Earned":        {reason: "What was seen at the same place decides as ever.", self: moved, other: other("a", Holder{Created: old, Reported: true, Since: &then}), want: Lost},
-		"There":         {reason: "Who holds it there has it.", self: moved, other: other("e", Holder{Created: young, Reported: true}), want: Lost},
-		"RecordedThere": {reason: "A record that waits there is nothing against it.", self: moved, other: other("e", Holder{Created: old}), want: Held},
-		"EarnedOther":   {reason: "Of two strange places neither is believed.", self: moved, other: other("b", Holder{Created: young, Reported: true, Since: &then}), want: Disputed},
-		"MadeUp":        {reason: "Who does not know when it was created made it up.", self: moved, other: other("b", Holder{Created: old, Reported: true, Since: &sometime}), want: Held},
-		"MadeUpToo":     {reason: "Also without saying so.", self: moved, other: other("b", Holder{Created: old, Reported: true}), want: Held},
-		"Restored":      {reason: "Of two bare records the older one counts.", self: bare, other: other("e", Holder{Created: old}), want: Lost},
-		"RestoredOther": {reason: "Wherever it is from.", self: bare, other: other("b", Holder{Created: old}), want: Lost},
-		"Refused":       {reason: "Unless it was refused.", self: bare, other: other("b", Holder{Created: old, Refused: true}), want: Held},
-		"RestoredMoved": {reason: "A bare record yields to one that was earned.", self: bare, other: other("a", Holder{Created: young, Reported: true, Since: &then}), want: Lost},
-		"RestoredMade":  {reason: "But not to one that was made up.", self: bare, other: other("a", Holder{Created: old, Reported: true, Since: &sometime}), want: Held},
-		"Incumbent":     {reason: "Who was seen there has it.", self: bare, other: other("a", Holder{Created: old, Reported: true, Since: &then}), incumbent: "self", want: Held},
-		"OtherSeen":     {reason: "Whoever it is.", self: moved, other: other("e", Holder{Created: young}), incumbent: "other", want: Lost},
-		"OwnUID":        {reason: "Nobody can mean an ID that only another's UID can name.", self: own, other: other("e", Holder{Created: old}), want: Held},
+		"Copied":        {reason: "A copy of its records is nothing against it.", self: moved, other: other("a", Holder{Created: old})},
+		"Earned":        {reason: "What was earned at the same place decides as ever.", self: moved, other: other("a", Holder{Created: old, Reported: true, Since: then}), want: true},
+		"EarnedOther":   {reason: "And so it does at two places, if both know when it was created.", self: moved, other: other("b", Holder{Created: old, Reported: true, Since: then}), want: true},
+		"EarnedHere":    {reason: "Also beside one that earned it here: it is the same from either side.", self: stays, other: other("b", Holder{Created: old, Reported: true, Since: then}), want: true},
+		"EarnedLater":   {reason: "The older one has it.", self: stays, other: other("b", Holder{Created: metav1.NewTime(time.Unix(3, 0)), Reported: true, Since: then})},
+		"SeenElsewhere": {reason: "Unless the other one was seen to have it.", self: stays, other: other("b", Holder{Created: metav1.NewTime(time.Unix(3, 0)), Reported: true, Since: then}), seen: []Holder{other("b", Holder{})}, want: true},
+		"SeenBoth":      {reason: "If both were, the older one.", self: stays, other: other("b", Holder{Created: metav1.NewTime(time.Unix(3, 0)), Reported: true, Since: then}), seen: []Holder{other("b", Holder{}), stays}},
+		"Replaced":      {reason: "Who knows the one that is there has it, and not who knew one before.", self: self("e", Holder{Created: old, Reported: true, Since: sometime}), other: other("b", Holder{Created: young, Reported: true, Since: then}), want: true},
+		"There":         {reason: "Who was only told of it by the gateway elsewhere yields to nobody's word.", self: stays, other: other("b", Holder{Created: old, Reported: true})},
+		"RecordedThere": {reason: "A record that waits there is nothing against it.", self: moved, other: other("e", Holder{Created: old})},
+		"MadeUp":        {reason: "Who does not know when it was created made it up.", self: moved, other: other("b", Holder{Created: old, Reported: true, Since: sometime})},
+		"MadeUpSeen":    {reason: "However long that was seen at a gateway of his.", self: stays, other: other("b", Holder{Created: old, Reported: true, Since: sometime}), seen: []Holder{other("b", Holder{})}},
+		"Restored":      {reason: "Of two bare records the older one counts.", self: bare, other: other("e", Holder{Created: old}), want: true},
+		"RestoredOther": {reason: "Wherever it is from.", self: bare, other: other("b", Holder{Created: old}), want: true},
+		"Refused":       {reason: "Unless it was refused.", self: bare, other: other("b", Holder{Created: old, Refused: true})},
+		"RestoredMoved": {reason: "A bare record yields to one that was earned.", self: bare, other: other("a", Holder{Created: young, Reported: true, Since: then}), want: true},
+		"RestoredMade":  {reason: "But not to one that was made up.", self: bare, other: other("a", Holder{Created: old, Reported: true, Since: sometime})},
+		"OtherSeen":     {reason: "Who was seen there has it, whoever it is.", self: moved, other: other("e", Holder{Created: young}), seen: []Holder{other("e", Holder{})}, want: true},
+		"OwnUID":        {reason: "Nobody can mean an ID that only another's UID can name.", self: own, other: other("e", Holder{Created: old})},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := StandingAt("e", created, tc.self, []Holder{tc.other}, tc.incumbent); got != tc.want {
-				t.Errorf("%s\nStandingAt(): want %d, got %d", tc.reason, tc.want, got)
+			incumbents := &Incumbents{}
+			for _, h := range tc.seen {
+				incumbents.Saw(h.UID, h.Holding)
 			}
-			if got := StandingAt("e", created, tc.self, nil, tc.incumbent); got != Held {
-				t.Errorf("beside nobody: %d", got)
+			if got := LosesAt("e", created, tc.self, []Holder{tc.other}, incumbents.Of); got != tc.want {
+				t.Errorf("%s\nLosesAt(): want %t, got %t", tc.reason, tc.want, got)
+			}
+			if LosesAt("e", created, tc.self, nil, incumbents.Of) {
+				t.Error("it loses to nobody")
 			}
 		})
 	}
+}
+
+// Of any who claim an object exactly one has it, and nobody who does not know it has it
+// for long: seen from any of their endpoints, who has it there is the same one as soon as
+// he knows when it was created.
+//
+// contract: S12
+func TestOneHasIt(t *testing.T) {
+	created := time.Unix(100, 5_000_007)
+	then := metav1.NewMicroTime(time.UnixMilli(100_005))
+	rapid.Check(t, func(t *rapid.T) {
+		incumbents := &Incumbents{}
+		var all []Holder
+		for k := range rapid.IntRange(2, 4).Draw(t, "claims") {
+			h := Holder{
+				Holding:  Holding{ID: "x", Endpoint: rapid.SampledFrom([]string{"e", "f"}).Draw(t, "endpoint"), GatewayID: "g", Scope: "s"},
+				UID:      types.UID(fmt.Sprint(k)),
+				Created:  metav1.NewTime(time.Unix(rapid.Int64Range(1, 3).Draw(t, "created"), 0)),
+				Reported: true, Since: &then,
+			}
+			if rapid.Bool().Draw(t, "seen") {
+				incumbents.Saw(h.UID, h.Holding)
+			}
+			all = append(all, h)
+		}
+		for _, endpoint := range []string{"e", "f"} {
+			var have []types.UID
+			for k, h := range all {
+				others := slices.Delete(slices.Clone(all), k, k+1)
+				if !LosesAt(endpoint, created, h, others, incumbents.Of) {
+					have = append(have, h.UID)
+				}
+				if LosesAt("e", created, h, others, incumbents.Of) != LosesAt("f", created, h, others, incumbents.Of) {
+					t.Errorf("%s has it from one side only", h.UID)
+				}
+			}
+			if len(have) != 1 {
+				t.Errorf("from %s, %v have it", endpoint, have)
+			}
+		}
+	})
 }
 
 // What is being created may be what somebody would adopt through another endpoint.

@@ -21,6 +21,8 @@ limitations under the License.
 package record
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
@@ -127,6 +129,27 @@ func MayHold(o metav1.Object) bool {
 	}
 	a, err := ReadAttempt(o)
 	return err != nil || a != nil && a.Outcome == Open
+}
+
+// Vouch returns what status has to say so that it vouches for the attempt of an object:
+// nothing if it has none.
+func Vouch(o metav1.Object) *v1alpha1.CreateAttempt {
+	a, err := ReadAttempt(o)
+	if err != nil || a == nil {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(o.GetAnnotations()[v1alpha1.AnnotationCreateAttempt]))
+	return &v1alpha1.CreateAttempt{Endpoint: a.Endpoint, Digest: hex.EncodeToString(sum[:8])}
+}
+
+// ReadVouched returns the attempt of an object if it is open and status vouches for it,
+// or else nil.
+func ReadVouched(o metav1.Object, status *v1alpha1.CreateAttempt) *Attempt {
+	a, err := ReadAttempt(o)
+	if err != nil || a == nil || a.Outcome != Open || status == nil || *status != *Vouch(o) {
+		return nil
+	}
+	return a
 }
 
 func read(o metav1.Object, key string, into any) (bool, error) {

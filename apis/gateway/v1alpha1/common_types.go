@@ -87,6 +87,17 @@ const (
 	OriginImported Origin = "Imported"
 )
 
+// A CreateAttempt is what status says of a create that is about to be sent or was not
+// answered. Users can write the annotation that records what is asked for, but not
+// status: a record that it does not vouch for counts for nothing against others.
+type CreateAttempt struct {
+	// Endpoint that is asked.
+	Endpoint string `json:"endpoint"`
+
+	// Digest of the annotation create-attempt.
+	Digest string `json:"digest"`
+}
+
 // A Reference names a managed resource in the same namespace. It is followed on
 // every reconcile: when the object it names is replaced, or the name changes,
 // what it leads to changes too.

@@ -234,6 +234,11 @@ type SubscriptionObservation struct {
 	// +optional
 	CreatedAt *metav1.Time `json:"createdAt,omitempty"`
 
+	// CreationStamp is createdAt to the millisecond. It tells this subscription from any
+	// other one, and whoever knows it has seen it.
+	// +optional
+	CreationStamp *metav1.MicroTime `json:"creationStamp,omitempty"`
+
 	// UpdatedAt is the change stamp last seen at the gateway.
 	// +optional
 	UpdatedAt *metav1.MicroTime `json:"updatedAt,omitempty"`
@@ -310,6 +315,11 @@ type SubscriptionStatus struct {
 	// another managed resource holds.
 	// +optional
 	RefusedID string `json:"refusedId,omitempty"`
+
+	// CreateAttempt vouches for the annotation create-attempt as long as a create is not
+	// answered.
+	// +optional
+	CreateAttempt *CreateAttempt `json:"createAttempt,omitempty"`
 
 	// AtProvider is the subscription as the gateway reports it.
 	// +optional

@@ -153,6 +153,11 @@ type SubscriptionPlanObservation struct {
 	// CreatedAt is when the plan was created at the gateway.
 	// +optional
 	CreatedAt *metav1.Time `json:"createdAt,omitempty"`
+
+	// CreationStamp is createdAt to the millisecond. It tells this plan from any other
+	// one, and whoever knows it has seen it.
+	// +optional
+	CreationStamp *metav1.MicroTime `json:"creationStamp,omitempty"`
 	// UpdatedAt is when anybody last wrote the plan at the gateway.
 	// +optional
 	UpdatedAt *metav1.Time `json:"updatedAt,omitempty"`
@@ -193,6 +198,11 @@ type SubscriptionPlanStatus struct {
 	// another managed resource holds.
 	// +optional
 	RefusedID string `json:"refusedId,omitempty"`
+
+	// CreateAttempt vouches for the annotation create-attempt as long as a create is not
+	// answered.
+	// +optional
+	CreateAttempt *CreateAttempt `json:"createAttempt,omitempty"`
 
 	// AtProvider is what the gateway says about the plan.
 	// +optional

@@ -109,6 +109,15 @@ func Seconds(t time.Time) *metav1.Time {
 	return &s
 }
 
+// Milliseconds is a time as status holds one that is to be recognised.
+func Milliseconds(t time.Time) *metav1.MicroTime {
+	if t.IsZero() {
+		return nil
+	}
+	m := metav1.NewMicroTime(t.UTC().Truncate(time.Millisecond))
+	return &m
+}
+
 // RefusedAsTaken tells whether a status says that what was asked for is taken at the
 // gateway, and not to be had.
 func RefusedAsTaken(s *xpv2.ConditionedStatus) bool {

@@ -91,6 +91,21 @@ func nameIsRecorded(o client.Object) bool {
 	return err == nil && b != nil && b.ID == meta.GetExternalName(o)
 }
 
+// Vouch has the status of an object, of which a field is given, vouch for the attempt
+// that the object has in memory: before that is stored, so that no other one ever is.
+// It fails if the object is not as it is at the API server.
+func Vouch(ctx context.Context, c client.Client, o client.Object, field **gatewayv1alpha1.CreateAttempt) error {
+	v := record.Vouch(o)
+	if *field != nil && v != nil && **field == *v {
+		return nil
+	}
+	*field = v
+	merge := map[string]any{"metadata": map[string]any{"uid": o.GetUID(), "resourceVersion": o.GetResourceVersion()}, "status": map[string]any{"createAttempt": v}}
+	return errors.Wrap(patch(o, merge, func(written client.Object, p client.Patch) error {
+		return c.Status().Patch(ctx, written, p)
+	}), "cannot record what will be asked for")
+}
+
 // PatchMetadata merges the given metadata into an object at the API server. Of
 // the answer only the resource version is taken over, so that a status which is
 // not written yet survives; and not even that if the spec was changed meanwhile,
@@ -98,7 +113,13 @@ func nameIsRecorded(o client.Object) bool {
 // to the object with o's UID.
 func PatchMetadata(ctx context.Context, c client.Client, o client.Object, metadata map[string]any) error {
 	metadata["uid"] = o.GetUID()
-	body, err := json.Marshal(map[string]any{"metadata": metadata})
+	return patch(o, map[string]any{"metadata": metadata}, func(written client.Object, p client.Patch) error {
+		return c.Patch(ctx, written, p)
+	})
+}
+
+func patch(o client.Object, merge map[string]any, send func(written client.Object, p client.Patch) error) error {
+	body, err := json.Marshal(merge)
 	if err != nil {
 		return err
 	}
@@ -106,7 +127,7 @@ func PatchMetadata(ctx context.Context, c client.Client, o client.Object, metada
 	if !ok {
 		return errors.Errorf("%T is not an object", o)
 	}
-	if err := c.Patch(ctx, written, client.RawPatch(types.MergePatchType, body)); err != nil {
+	if err := send(written, client.RawPatch(types.MergePatchType, body)); err != nil {
 		return err
 	}
 	if written.GetGeneration() == o.GetGeneration() || o.GetDeletionTimestamp() != nil {

@@ -139,6 +139,11 @@ func (w *thriftyStatusWriter) Update(ctx context.Context, o client.Object, opts 
 	return w.client.wrote(o, w.SubResourceWriter.Update(ctx, o, opts...))
 }
 
+// Patch the status of an object.
+func (w *thriftyStatusWriter) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+	return w.client.wrote(o, w.SubResourceWriter.Patch(ctx, o, p, opts...))
+}
+
 func (w *thriftyStatusWriter) unchanged(ctx context.Context, o client.Object) (bool, error) {
 	if !w.client.remembers(o) {
 		return false, nil

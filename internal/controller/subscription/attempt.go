@@ -18,12 +18,12 @@ package subscription
 
 import (
 	"context"
-	"errors"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -83,6 +83,12 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 	if found == nil {
 		return nil, p, nil
 	}
+	if record.ReadVouched(cr, cr.Status.CreateAttempt) == nil {
+		// Who wrote this record is not known.
+		if theirs, err := e.madeForOther(ctx, cr, found); err != nil || theirs {
+			return nil, nil, err
+		}
+	}
 	if err := e.afterOthers(ctx, cr, found); err != nil {
 		return nil, nil, err
 	}
@@ -91,7 +97,7 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 
 // afterOthers waits where what was found may as well be the result of another
 // object's create, which is under way, or was when an earlier process ended and whose
-// object is the older one: anybody can write a record of an attempt.
+// object is the older one.
 func (e *external) afterOthers(ctx context.Context, cr *v1alpha1.Subscription, found *gateway.Subscription) error {
 	wait := kind.After(errors.New("another object's create is under way, and what was found may be its result"), turnPause)
 	if e.claims.Reserved(e.holding(found.ID, ""), cr.GetUID()) || e.turns.taken(cr.GetUID(), turnOf(e.attempt), e.now()) {
@@ -106,8 +112,8 @@ func (e *external) afterOthers(ctx context.Context, cr *v1alpha1.Subscription, f
 	}
 	for i := range l.Items {
 		o := &l.Items[i]
-		a, err := record.ReadAttempt(o)
-		if err == nil && a != nil && o.GetUID() != cr.GetUID() && !meta.IsPaused(o) && ownership.Older(o, cr) && mayBeResultOf(a, e.attempt, found.ID) {
+		a := record.ReadVouched(o, o.Status.CreateAttempt)
+		if a != nil && o.GetUID() != cr.GetUID() && !meta.IsPaused(o) && ownership.Older(o, cr) && mayBeResultOf(a, e.attempt, found.ID) {
 			return wait
 		}
 	}
@@ -128,7 +134,7 @@ func (e *external) laterAttempts(ctx context.Context, cr *v1alpha1.Subscription,
 		if o.GetUID() == cr.GetUID() || !pending.After(e.at.TooLate(cr, e.now())) || pending.After(e.now()) {
 			continue
 		}
-		if other, err := record.ReadAttempt(o); err == nil && other != nil && other.Endpoint == a.Endpoint {
+		if other := record.ReadVouched(o, o.Status.CreateAttempt); other != nil && other.Endpoint == a.Endpoint {
 			later = append(later, other)
 		}
 	}

@@ -124,8 +124,26 @@ func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bo
 		}
 		return true, err
 	}
+	theirs, err := e.heldElsewhere(ctx, cr, answer)
+	if err != nil {
+		return true, err
+	}
+	if theirs {
+		return true, e.giveBack(ctx, cr, answer)
+	}
 	e.created(cr, answer)
 	return true, nil
+}
+
+// giveBack an ID that another object holds and lost sight of for the moment, as turns
+// out only by the gateway's answer: that one creates it again.
+func (e *external) giveBack(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) error {
+	if err := e.gateway.DeleteSubscription(ctx, s.ID); err != nil && !gateway.IsNotFound(err) {
+		return err
+	}
+	e.pending = false
+	e.closeAttempt(cr)
+	return e.conflict(cr)
 }
 
 // learnFrom what was found, and not answered to a create of ours, that the gateway
@@ -184,8 +202,8 @@ func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, fiel
 	record.WriteBaseline(cr, b)
 	meta.SetExternalName(cr, s.ID)
 	meta.RemoveAnnotations(cr, v1alpha1.AnnotationCreateAttempt)
-	// The ID at once: until it is reported, a record that a stranger wrote might have
-	// the better claim.
+	// The ID at once, where that is stored: until it is reported, what status says of the
+	// attempt bears the record out.
 	rotation := cr.GetAnnotations()[v1alpha1.AnnotationRotateToken]
 	if e.baseline != nil && t == nil {
 		// It is not known whether what was found has the token that was asked for.
@@ -215,6 +233,7 @@ func (e *external) closeAttempt(cr *v1alpha1.Subscription) {
 	e.release(cr.GetUID())
 	e.attempt.Outcome = record.Refused
 	record.WriteAttempt(cr, *e.attempt)
+	cr.Status.CreateAttempt = nil
 }
 
 // conflict says that the ID or the token is taken. It does not say which, nor by
@@ -315,7 +334,7 @@ func (e *external) takeTurn(ctx context.Context, cr *v1alpha1.Subscription) erro
 }
 
 // attemptsBefore tells whether an earlier process left an attempt open that asks
-// for the same, and that has not been looked into yet.
+// for the same, that has not been looked into yet, and that can still take effect.
 func (e *external) attemptsBefore(ctx context.Context, cr *v1alpha1.Subscription, turn ownership.Holding) (bool, error) {
 	if e.now().Sub(e.started) > turnPatience {
 		return false, nil
@@ -325,9 +344,9 @@ func (e *external) attemptsBefore(ctx context.Context, cr *v1alpha1.Subscription
 		return false, err
 	}
 	return slices.ContainsFunc(l.Items, func(o v1alpha1.Subscription) bool {
-		a, err := record.ReadAttempt(&o)
-		return err == nil && a != nil && a.Endpoint == turn.Endpoint && o.GetUID() != cr.GetUID() &&
-			meta.GetExternalCreatePending(&o).Before(e.started.Truncate(time.Second)) && !meta.IsPaused(&o)
+		a := record.ReadVouched(&o, o.Status.CreateAttempt)
+		return a != nil && a.Endpoint == turn.Endpoint && o.GetUID() != cr.GetUID() && !meta.IsPaused(&o) &&
+			meta.GetExternalCreatePending(&o).Before(e.started.Truncate(time.Second)) && e.now().Before(e.at.TooLate(&o, e.now()))
 	}), nil
 }
 

@@ -60,10 +60,21 @@ func holderOf(cr *v1alpha1.Subscription) (ownership.Holder, bool) {
 	default:
 		h.Holding = ownership.Holding{ID: at.ID, Endpoint: at.Endpoint, GatewayID: at.GatewayID, Scope: at.APIInternalID}
 	}
-	// Status must name the gateway too: an ID alone may have been earned at another.
-	h.Reported = at.ID != "" && at.ID == h.ID && at.Endpoint == h.Endpoint
-	h.Refused, h.Since = cr.Status.RefusedID == h.ID, at.CreatedAt
+	h.Reported = reports(cr, h.Holding)
+	h.Refused, h.Since = cr.Status.RefusedID == h.ID, at.CreationStamp
 	return h, h.ID != ""
+}
+
+// reports tells whether the status of a Subscription bears out that it holds something:
+// it names that, or the create was vouched for that made it and whose answer was
+// recorded only just now. It must name the gateway too: an ID alone may have been earned
+// at another.
+func reports(cr *v1alpha1.Subscription, h ownership.Holding) bool {
+	if at := cr.Status.AtProvider; at.ID != "" && at.ID == h.ID && at.Endpoint == h.Endpoint {
+		return true
+	}
+	v := cr.Status.CreateAttempt
+	return v != nil && v.Endpoint == h.Endpoint && record.Vouch(cr) == nil
 }
 
 // othersHolding returns who else holds an object, by their records.
@@ -81,6 +92,18 @@ func (e *external) othersHolding(ctx context.Context, cr *v1alpha1.Subscription,
 	return others, nil
 }
 
+// heldElsewhere tells whether a subscription that this object's create made has the ID
+// of one that another object holds, as its status says, by another name of the gateway.
+// What that one lost sight of for the moment nobody else may have, but who holds it here.
+func (e *external) heldElsewhere(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) (bool, error) {
+	h := e.holding(s.ID, s.APIID)
+	if e.baseline != nil && reports(cr, h) {
+		return false, nil
+	}
+	others, err := e.othersHolding(ctx, cr, h)
+	return slices.ContainsFunc(others, func(o ownership.Holder) bool { return o.Reported && o.Endpoint != h.Endpoint }), err
+}
+
 // losesRecorded tells whether one of others has the better claim to what is recorded, at
 // the endpoint where that was recorded: no call is made to find out.
 func (e *external) losesRecorded(cr *v1alpha1.Subscription, others []ownership.Holder) bool {
@@ -89,8 +112,7 @@ func (e *external) losesRecorded(cr *v1alpha1.Subscription, others []ownership.H
 }
 
 // losesFound tells whether another object, wherever it recorded that, has the better
-// claim to a subscription that was found. Where that cannot be told, nothing is done
-// and nothing forgotten.
+// claim to a subscription that was found.
 func (e *external) losesFound(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) (bool, error) {
 	was, is := e.recorded(), e.holding(got.ID, got.APIID)
 	others, err := e.othersHolding(ctx, cr, is)
@@ -100,11 +122,14 @@ func (e *external) losesFound(ctx context.Context, cr *v1alpha1.Subscription, go
 	if was.Endpoint != is.Endpoint && (e.claims.Reserved(is, cr.GetUID()) || len(others) > 0 && !was.Same(is)) {
 		return true, nil
 	}
-	standing := ownership.StandingAt(is.Endpoint, got.CreatedAt, e.self(cr, was), others, e.incumbents.Of(is))
-	if standing == ownership.Disputed {
-		return false, problemf(v1alpha1.ReasonConflict, "another object holds the subscription too, as recorded at yet another endpoint, and nothing tells whose it is at %s; point the provider config back to %s, or delete the other object", is.Endpoint, was.Endpoint)
+	self := e.self(cr, was)
+	if !self.Reported {
+		// Anybody can write a record of what somebody else is about to find again.
+		if theirs, err := e.madeForOther(ctx, cr, got); err != nil || theirs {
+			return theirs, err
+		}
 	}
-	return standing == ownership.Lost, nil
+	return ownership.LosesAt(is.Endpoint, got.CreatedAt, self, others, e.incumbents.Of), nil
 }
 
 // loses tells whether another object has the better claim to what this one says it
@@ -115,12 +140,11 @@ func (e *external) loses(cr *v1alpha1.Subscription, h ownership.Holding, others 
 
 // self is this object as the holder of something.
 func (e *external) self(cr *v1alpha1.Subscription, h ownership.Holding) ownership.Holder {
-	at := cr.Status.AtProvider
 	return ownership.Holder{
 		Holding: h, UID: cr.GetUID(), Created: cr.GetCreationTimestamp(),
-		Reported: at.ID == h.ID && at.Endpoint == h.Endpoint,
+		Reported: reports(cr, h),
 		Refused:  cr.Status.RefusedID == h.ID,
-		Since:    at.CreatedAt,
+		Since:    cr.Status.AtProvider.CreationStamp,
 	}
 }
 
@@ -131,17 +155,26 @@ func (e *external) heldByOthers(ctx context.Context, cr *v1alpha1.Subscription, 
 }
 
 // lostToOthers returns a function that tells whether somebody else has the better
-// claim to an ID on this gateway, or has it reserved.
+// claim to an ID on this gateway, or has it reserved, than one that asked for it and was
+// not answered. If status vouches for that, a bare record is nothing against it.
 func (e *external) lostToOthers(ctx context.Context, cr *v1alpha1.Subscription, listed []gateway.Subscription) (func(id string) bool, error) {
-	return e.taken(ctx, cr, listed, func(h ownership.Holding, others []ownership.Holder) bool { return e.loses(cr, h, others) })
+	a := record.ReadVouched(cr, cr.Status.CreateAttempt)
+	return e.taken(ctx, cr, listed, func(h ownership.Holding, others []ownership.Holder) bool {
+		if a != nil && a.Endpoint == h.Endpoint {
+			others = slices.DeleteFunc(others, func(o ownership.Holder) bool { return !o.Reported && e.incumbents.Of(h) != o.UID })
+		}
+		return e.loses(cr, h, others)
+	})
 }
 
 // madeForOther tells whether a subscription that nobody holds is, or may well be, what
 // another object asked for, which only has to find it again: it has the UID of that
-// object for an ID, or can be the result of its create. Anybody can write a record of
-// one, but who does so for a subscription that is there could import it as well. Where
-// both asked, or it was there before the other object, the older object goes first.
+// object for an ID, or can be the result of its create. Where both asked for it, the
+// older object goes first. What this object reports already, no create made.
 func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) (bool, error) {
+	if reports(cr, e.holding(s.ID, s.APIID)) {
+		return false, nil
+	}
 	l := &v1alpha1.SubscriptionList{}
 	if err := e.kube.List(ctx, l, client.MatchingFields{indexUID: s.ID}); err != nil {
 		return false, errors.Wrap(err, "cannot look for whom a subscription was made")
@@ -156,16 +189,15 @@ func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, 
 	}
 	askedToo := e.mayHaveMade(cr, s)
 	return slices.ContainsFunc(l.Items, func(o v1alpha1.Subscription) bool {
-		first := ownership.Older(&o, cr) || !askedToo && !ownership.Predates(s.CreatedAt, o.CreationTimestamp.Time)
-		return o.GetUID() != cr.GetUID() && first && e.mayHaveMade(&o, s)
+		return o.GetUID() != cr.GetUID() && (!askedToo || ownership.Older(&o, cr)) && e.mayHaveMade(&o, s)
 	}), nil
 }
 
 // mayHaveMade tells whether a subscription can be the result of an object's create that
-// was not answered.
+// was not answered, and that its status vouches for.
 func (e *external) mayHaveMade(cr *v1alpha1.Subscription, s *gateway.Subscription) bool {
-	a, err := record.ReadAttempt(cr)
-	if err != nil || a == nil || a.Outcome != record.Open {
+	a := record.ReadVouched(cr, cr.Status.CreateAttempt)
+	if a == nil {
 		return false
 	}
 	onlyAskedID := e.gateway.Generation() == connection.GenerationInPlace || a.Endpoint != e.at.Endpoint
@@ -193,8 +225,19 @@ func (e *external) taken(ctx context.Context, cr *v1alpha1.Subscription, listed 
 // loseToAnother says that what an object recorded to hold is another's. It reports no
 // longer what it does not hold.
 func (e *external) loseToAnother(cr *v1alpha1.Subscription) *problem {
+	earned := reports(cr, e.recorded())
 	cr.Status.Deployed, cr.Status.AtProvider = false, v1alpha1.SubscriptionObservation{}
 	cr.Status.RefusedID = e.baseline.ID
 	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeTokenInForce, v1alpha1.TypeContested, v1alpha1.TypeDrifted)
+	if !earned {
+		return unproven()
+	}
 	return problemf(v1alpha1.ReasonConflict, "another object holds the subscription that the annotation %s names; this one does nothing at the gateway; delete it, or remove that annotation and crossplane.io/external-name to have a subscription of its own created", v1alpha1.AnnotationBaseline)
+}
+
+// unproven says that what an object has only a record of is not to be had: in one and
+// the same words whether it is missing, does not fit or is another's, since anybody can
+// write a record to find out.
+func unproven() *problem {
+	return problemf(v1alpha1.ReasonConflict, "the subscription that the annotation %s names is not at the gateway as recorded, or another object holds it; this one does nothing at the gateway; correct or delete it, or remove that annotation and crossplane.io/external-name to have a subscription of its own created", v1alpha1.AnnotationBaseline)
 }

@@ -130,6 +130,9 @@ func (e *external) checkAgain(ctx context.Context, cr *v1alpha1.Subscription, go
 		return err
 	}
 	s, p := judgeImport(held, got.ID, listed)
+	if p != nil && !reports(cr, e.recorded()) {
+		return unproven()
+	}
 	if p != nil {
 		return p
 	}

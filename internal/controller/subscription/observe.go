@@ -233,7 +233,7 @@ func (e *external) makeReady(ctx context.Context, cr *v1alpha1.Subscription) err
 	record.WriteAttempt(cr, a)
 	remember(cr, e.tokenNow.version)
 	e.attempt = &a
-	return nil
+	return kind.Vouch(ctx, e.kube, cr, &cr.Status.CreateAttempt)
 }
 
 // publishBeforeCreate stores a generated token, so that it cannot be lost once the
@@ -308,6 +308,9 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 
 // observeVanished decides whether a subscription that is gone is created again.
 func (e *external) observeVanished(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
+	if !e.policies.ShouldCreate() && !reports(cr, e.recorded()) {
+		return managed.ExternalObservation{}, unproven()
+	}
 	conditions.Set(cr, tokenUnsure("the subscription is gone from the gateway"))
 	if err := e.at.Identify(ctx, e.gateway, e.baseline.GatewayID); err != nil {
 		return managed.ExternalObservation{}, err
@@ -398,7 +401,7 @@ func (e *external) judge(ctx context.Context, cr *v1alpha1.Subscription, got *ga
 	} else {
 		conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeContested)
 		e.contests.Settled(cr.GetUID())
-		cr.Status.AtProvider.UpdatedAt = microTime(got.UpdatedAt)
+		cr.Status.AtProvider.UpdatedAt = conditions.Milliseconds(got.UpdatedAt)
 		e.memory.stamp = stampOf(cr)
 	}
 	if n := cr.Status.AtProvider.IgnoredUpdate; n != nil && n.Token == nil {

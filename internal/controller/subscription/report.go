@@ -25,7 +25,6 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
@@ -35,7 +34,7 @@ import (
 // drift reports on a subscription that may not be changed.
 func (e *external) drift(cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
 	if e.observed != nil {
-		cr.Status.AtProvider.UpdatedAt = microTime(e.observed.UpdatedAt)
+		cr.Status.AtProvider.UpdatedAt = conditions.Milliseconds(e.observed.UpdatedAt)
 	}
 	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeTokenInForce, v1alpha1.TypeContested)
 	d := e.differences()
@@ -82,6 +81,7 @@ func (e *external) report(ctx context.Context, cr *v1alpha1.Subscription, s *gat
 		GatewayID:             s.GatewayID,
 		Endpoint:              e.gateway.Endpoint().String(),
 		CreatedAt:             conditions.Seconds(s.CreatedAt),
+		CreationStamp:         conditions.Milliseconds(s.CreatedAt),
 		UpdatedAt:             was.UpdatedAt,
 		Origin:                was.Origin,
 		Token:                 was.Token,
@@ -101,7 +101,7 @@ func (e *external) report(ctx context.Context, cr *v1alpha1.Subscription, s *gat
 		is.Origin = v1alpha1.OriginImported
 	}
 	is.SubscriptionPlanName = e.planName(ctx, cr, s.SubscriptionPlanID)
-	cr.Status.AtProvider, cr.Status.RefusedID = is, ""
+	cr.Status.AtProvider, cr.Status.RefusedID, cr.Status.CreateAttempt = is, "", nil
 }
 
 // planName is the name of a plan, if a managed resource of this namespace is that
@@ -130,12 +130,4 @@ func stampOf(cr *v1alpha1.Subscription) time.Time {
 		return t.Time
 	}
 	return time.Time{}
-}
-
-func microTime(t time.Time) *metav1.MicroTime {
-	if t.IsZero() {
-		return nil
-	}
-	m := metav1.NewMicroTime(t.UTC().Truncate(time.Millisecond))
-	return &m
 }

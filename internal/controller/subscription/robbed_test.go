@@ -662,7 +662,7 @@ func TestGatewayByAnotherName(t *testing.T) {
 					case "unseen": // As one that is paused.
 					case "earned": // At a gateway that says what it is told to, but does not know when this one was created.
 						was := held.Status
-						was.AtProvider.Endpoint, was.AtProvider.CreatedAt = elsewhere.Endpoint, conditions.Seconds(time.Unix(1, 0))
+						was.AtProvider.Endpoint, was.AtProvider.CreationStamp = elsewhere.Endpoint, conditions.Milliseconds(time.Unix(1, 0))
 						w.report(thief, was)
 					default:
 						got, err := w.pass(thief)
@@ -889,49 +889,48 @@ func TestForgedAttemptBlocksNoImport(t *testing.T) {
 	}
 }
 
-// Where a stranger's gateway knows all that status can tell, nothing decides whose a
-// subscription is whose gateway goes by another name. Nothing is done then and nothing
-// forgotten, so that it is as it was once the name is set back.
+// Of two that hold one subscription, each by a name of its own that its gateway goes by,
+// one has it, whichever is looked at first and by whatever name.
 //
 // contract: S12, A5
-func TestDisputed(t *testing.T) {
+func TestTie(t *testing.T) {
 	for gname, g := range generations() {
-		t.Run(gname, func(t *testing.T) {
-			w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app")))
-			w.declareReal(g)
-			held := w.settle("s")
-			b := *baselineOf(t, held)
-			b.Endpoint = "http://elsewhere/api/management/v1"
-			thief := subscription("thief", application("app"), status(v1alpha1.SubscriptionRevoked), theft(b))
-			thief.CreationTimestamp.Time = held.CreationTimestamp.Add(-time.Hour)
-			w.add(thief)
-			earned := held.Status
-			earned.AtProvider.Endpoint = b.Endpoint
-			w.report("thief", earned)
-			url := w.URL()
-			w.config(func(c *configv1alpha1.ClusterProviderConfig) {
-				c.Spec.Endpoint = strings.Replace(url, "127.0.0.1", "localhost", 1)
-			})
-			w.edit("s", status(v1alpha1.SubscriptionInactive))
-			for range 2 {
-				for _, name := range []string{"s", "thief"} {
-					cr, err := w.pass(name)
-					refused(t, cr, err, v1alpha1.ReasonConflict)
+		for first, second := range map[string]string{"s": "twin", "twin": "s"} {
+			t.Run(gname+"/"+first, func(t *testing.T) {
+				w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app")))
+				w.declareReal(g)
+				held := w.settle("s")
+				b := *baselineOf(t, held)
+				b.Endpoint = "http://elsewhere/api/management/v1"
+				twin := subscription("twin", application("app"), status(v1alpha1.SubscriptionRevoked), theft(b))
+				twin.CreationTimestamp.Time = held.CreationTimestamp.Add(time.Hour)
+				w.add(twin)
+				earned := held.Status
+				earned.AtProvider.Endpoint = b.Endpoint
+				w.report("twin", earned)
+				url := w.URL()
+				w.restart()
+				w.config(func(c *configv1alpha1.ClusterProviderConfig) {
+					c.Spec.Endpoint = strings.Replace(url, "127.0.0.1", "localhost", 1)
+				})
+				w.edit("s", status(v1alpha1.SubscriptionInactive))
+				for range 2 {
+					for _, name := range []string{first, second} {
+						cr, err := w.pass(name)
+						if name == "twin" {
+							refused(t, cr, err, v1alpha1.ReasonConflict)
+						}
+					}
 				}
-			}
-			if at := w.stored("s").Status; at.AtProvider.ID != b.ID || !at.Deployed || at.RefusedID != "" || w.Writes() != 1 {
-				t.Errorf("it forgot what it holds, or there were other writes (%d): %+v", w.Writes(), at)
-			}
-			w.config(func(c *configv1alpha1.ClusterProviderConfig) { c.Spec.Endpoint = url })
-			w.settle("s")
-			if got := w.only(); got.Status != "INACTIVE" {
-				t.Errorf("it is %s", got.Status)
-			}
-			w.remove("s")
-			w.gone("s")
-			if n := len(w.Subscriptions()); n != 0 {
-				t.Errorf("%d are left behind", n)
-			}
-		})
+				inForce(t, w.settle("s"))
+				w.config(func(c *configv1alpha1.ClusterProviderConfig) { c.Spec.Endpoint = url })
+				inForce(t, w.settle("s"))
+				cr, err := w.pass("twin")
+				refused(t, cr, err, v1alpha1.ReasonConflict)
+				if got := w.only(); got.Status != "INACTIVE" || w.Writes() != 2 {
+					t.Errorf("it is %s, after %d writes", got.Status, w.Writes())
+				}
+			})
+		}
 	}
 }

@@ -18,7 +18,6 @@ package subscriptionplan
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
@@ -66,6 +65,9 @@ func conclude(mg *v1alpha1.SubscriptionPlan, o record.Outcome) {
 	if a, err := record.ReadAttempt(mg); err == nil && a != nil && a.Outcome == record.Open {
 		a.Outcome = o
 		record.WriteAttempt(mg, *a)
+		if o == record.Refused {
+			mg.Status.CreateAttempt = nil
+		}
 	}
 }
 
@@ -126,14 +128,26 @@ func holderOf(mg *v1alpha1.SubscriptionPlan) (ownership.Holder, bool) {
 	}
 	return ownership.Holder{
 		// A gateway has one set of plans, so the gateway's ID is scope enough.
-		Holding: ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.GatewayID},
-		UID:     mg.GetUID(),
-		Created: mg.GetCreationTimestamp(),
-		// Status must name the gateway too: an ID alone may have been earned at another.
-		Reported: mg.Status.AtProvider.ID == b.ID && mg.Status.AtProvider.Endpoint == b.Endpoint,
+		Holding:  ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.GatewayID},
+		UID:      mg.GetUID(),
+		Created:  mg.GetCreationTimestamp(),
+		Reported: reports(mg, b.ID, b.Endpoint),
 		Refused:  mg.Status.RefusedID == b.ID,
-		Since:    mg.Status.AtProvider.CreatedAt,
+		Since:    mg.Status.AtProvider.CreationStamp,
 	}, true
+}
+
+// reports tells whether the status of a managed resource bears out that it holds a plan:
+// it names that, or the create was vouched for that made it and whose answer was recorded
+// only just now. It must name the gateway too: an ID alone may have been earned at
+// another.
+func reports(mg *v1alpha1.SubscriptionPlan, id, endpoint string) bool {
+	at := mg.Status.AtProvider
+	if at.ID == id && at.Endpoint == endpoint {
+		return true
+	}
+	v := mg.Status.CreateAttempt
+	return v != nil && v.Endpoint == endpoint && record.ReadVouched(mg, v) == nil
 }
 
 func holding(id string, at target.Target) ownership.Holding {
@@ -170,17 +184,12 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 		// What is recorded about another place gives no claim here.
 		return true, nil
 	}
-	standing := ownership.StandingAt(e.at.Endpoint, got.CreatedAt, mine, all, e.memory.incumbents.Of(holding(id, e.at)))
-	if standing == ownership.Disputed {
-		return false, e.refuse(mg, v1alpha1.ReasonConflict, fmt.Sprintf("another object holds the plan too, as recorded at yet another endpoint, and nothing tells whose it is at %s; point the provider config back to %s, or delete the other object", e.at.Endpoint, mine.Endpoint))
-	}
-	return standing == ownership.Lost, nil
+	return ownership.LosesAt(e.at.Endpoint, got.CreatedAt, mine, all, e.memory.incumbents.Of), nil
 }
 
 // askedByOther tells whether another managed resource has the better claim to a plan
 // that nobody holds: it is about to create one of that name, or did so and was not
-// answered. Where both did, or the plan was there before the other resource, the older
-// resource goes first.
+// answered. Where both did, the older resource goes first.
 func (e *external) askedByOther(ctx context.Context, mg *v1alpha1.SubscriptionPlan, got *gateway.SubscriptionPlan) (bool, error) {
 	name := got.PlanName
 	if e.memory.claims.Reserved(nameClaim(name, e.at), mg.GetUID()) {
@@ -191,13 +200,12 @@ func (e *external) askedByOther(ctx context.Context, mg *v1alpha1.SubscriptionPl
 		return false, errors.Wrap(err, "cannot list who asked for a plan")
 	}
 	asked := func(mg *v1alpha1.SubscriptionPlan) bool {
-		a, err := record.ReadAttempt(mg)
-		return err == nil && unanswered(a, e.at.Endpoint) && a.AbsentBefore && a.AskedID == name
+		a := record.ReadVouched(mg, mg.Status.CreateAttempt)
+		return unanswered(a, e.at.Endpoint) && a.AbsentBefore && a.AskedID == name
 	}
 	askedToo := asked(mg)
 	return slices.ContainsFunc(l.Items, func(o v1alpha1.SubscriptionPlan) bool {
-		first := ownership.Older(&o, mg) || !askedToo && !ownership.Predates(got.CreatedAt, o.CreationTimestamp.Time)
-		return o.GetUID() != mg.GetUID() && first && asked(&o)
+		return o.GetUID() != mg.GetUID() && (!askedToo || ownership.Older(&o, mg)) && asked(&o)
 	}), nil
 }
 

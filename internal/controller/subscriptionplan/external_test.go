@@ -635,30 +635,38 @@ func TestUnansweredIsNobodyElses(t *testing.T) {
 	}
 }
 
-// A plan that was there before an object that says it asked for it may be imported by
-// whoever names it, and one that came later by nobody else, however old.
+// What a create made that was not answered is imported by nobody else, however old; but
+// a record that only says so keeps nobody from it.
 //
 // contract: P1, S12, S18
 func TestUnansweredAndImport(t *testing.T) {
-	for name, before := range map[string]bool{"Made": false, "ThereBefore": true} {
+	for name, forged := range map[string]bool{"Made": false, "Forged": true} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, emulator.Options{})
-			p, _ := b.Gateway.AddPlan("Gold")
 			asker := managedGold()
-			asker.CreationTimestamp.Time = p.CreatedAt.Add(-time.Second)
-			if before {
-				asker.CreationTimestamp.Time = p.CreatedAt.Add(time.Hour)
+			asker.CreationTimestamp.Time = time.Unix(2000, 0)
+			mg := managedGold(other)
+			mg.CreationTimestamp.Time = time.Unix(1000, 0)
+			if forged {
+				p, _ := b.Gateway.AddPlan("Gold")
+				record.WriteAttempt(asker, record.Attempt{AskedID: p.PlanName, AbsentBefore: true, Endpoint: b.at.Endpoint, Outcome: record.Open})
 			}
-			record.WriteAttempt(asker, record.Attempt{AskedID: "Gold", AbsentBefore: true, Endpoint: b.at.Endpoint, Outcome: record.Open})
-			mg := managedGold(other, preset(p.ID))
-			mg.CreationTimestamp.Time = asker.CreationTimestamp.Add(-time.Minute)
-			for _, o := range []*v1alpha1.SubscriptionPlan{asker, mg} {
-				if err := b.Kube.Create(t.Context(), o); err != nil {
-					t.Fatal(err)
+			if err := b.Kube.Create(t.Context(), asker); err != nil {
+				t.Fatal(err)
+			}
+			if !forged {
+				b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+				if _, err := b.pass(asker); err == nil {
+					t.Fatal("no error")
 				}
+				b.memory = &memory{}
+			}
+			preset(b.Gateway.Plans()[0].ID)(mg)
+			if err := b.Kube.Create(t.Context(), mg); err != nil {
+				t.Fatal(err)
 			}
 			got, err := b.pass(mg)
-			if before {
+			if forged {
 				if err != nil || !got.Status.Deployed {
 					t.Errorf("a record keeps it from what was there: %v", err)
 				}

@@ -72,7 +72,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (
 	case leave:
 		return e.absent(mg)
 	case create:
-		return e.prepareCreate(mg)
+		return e.prepareCreate(ctx, mg)
 	case take:
 		return e.prepareTake(ctx, mg)
 	case look:
@@ -144,7 +144,7 @@ func (e *external) taken(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *
 		return false, nil
 	}
 	held, err := e.heldByOther(ctx, mg, f.got)
-	if err != nil || held || f.how == byID && f.baseline != nil {
+	if err != nil || held || f.how == byID && f.baseline != nil && reports(mg, f.baseline.ID, f.baseline.Endpoint) {
 		return held, err
 	}
 	return e.askedByOther(ctx, mg, f.got)
@@ -273,7 +273,7 @@ func (e *external) nothing(mg *v1alpha1.SubscriptionPlan, message string) manage
 
 // prepareCreate gets ready for a create: what is asked for is recorded before it
 // is asked for.
-func (e *external) prepareCreate(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObservation, error) {
+func (e *external) prepareCreate(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (managed.ExternalObservation, error) {
 	name := mg.Spec.ForProvider.PlanName
 	if !e.policies.ShouldCreate() {
 		return e.nothing(mg, fmt.Sprintf("there is no plan %q at the gateway, and spec.managementPolicies do not allow to create it", name)), nil
@@ -285,7 +285,7 @@ func (e *external) prepareCreate(mg *v1alpha1.SubscriptionPlan) (managed.Externa
 		return managed.ExternalObservation{}, kind.After(errors.New("the gateway did not answer a create under the former planName, and may still carry it out"), min(wait, 10*time.Second))
 	}
 	record.WriteAttempt(mg, attempt(e.found.attempt, name, true, e.at.Endpoint))
-	return managed.ExternalObservation{ResourceExists: false}, nil
+	return managed.ExternalObservation{ResourceExists: false}, kind.Vouch(ctx, e.kube, mg, &mg.Status.CreateAttempt)
 }
 
 // outstanding is for how long a create under another name than that of the spec, which
@@ -388,6 +388,7 @@ func (e *external) compare(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObser
 	mg.Status.Deployed = f.baseline != nil || f.verdict.action != look
 	if mg.Status.Deployed {
 		// The record is stored; what stood for it until then is not needed.
+		mg.Status.CreateAttempt = nil
 		e.memory.incumbents.Saw(mg.GetUID(), holding(f.got.ID, e.at))
 		e.memory.claims.ReleaseAll(mg.GetUID())
 	}

@@ -53,7 +53,8 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (m
 
 	mg.Status.Deployed = true
 	mg.Status.AtProvider = observation(got, e.at, origin(mg, f.attempt))
-	mg.Status.AtProvider.CreatedAt = observation(f.got, e.at, "").CreatedAt
+	was := observation(f.got, e.at, "")
+	mg.Status.AtProvider.CreatedAt, mg.Status.AtProvider.CreationStamp = was.CreatedAt, was.CreationStamp
 	conditions.Drop(&mg.Status.ConditionedStatus, v1alpha1.TypeDrifted, v1alpha1.TypeContested)
 	conditions.Set(mg, conditions.Applied(f.answer.note), xpv2.Available())
 	return managed.ExternalUpdate{}, nil
