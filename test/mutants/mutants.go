@@ -31,11 +31,28 @@ func mutants() []mutant {
 			`o.UID != cr.GetUID() && o.Same(h)`, `false && o.Same(h)`),
 		subscription("loser-acts", "S12", "holders.go",
 			`return ownership.Loses(e.self(cr, h), others, e.incumbents.Of(h))`, `return e.self(cr, h).UID == "" && len(others) > 0`),
-		subscription("incumbent", "S12", "holders.go",
-			`e.incumbents.Of(h)`, `""`),
+		subscription("incumbent", "S12", "observe.go",
+			`	e.incumbents.Saw(cr.GetUID(), e.recorded())
+`, ``),
 		subscription("another-place", "S12", "holders.go",
-			`	return standing == ownership.Lost, nil
-`, `	return standing == ownership.Lost && len(others) < 0, nil
+			`	return ownership.LosesAt(is.Endpoint, got.CreatedAt, self, others, e.incumbents.Of), nil
+`, `	return ownership.LosesAt(is.Endpoint, got.CreatedAt, self, nil, e.incumbents.Of), nil
+`),
+		subscription("bare-record", "S11", "holders.go",
+			`	if !self.Reported {
+`, `	if self.UID == "" {
+`),
+		subscription("vouched-for", "A5", "holders.go",
+			`	a := record.ReadVouched(cr, cr.Status.CreateAttempt)
+	if a == nil {
+`, `	a, _ := record.ReadAttempt(cr)
+	if a == nil {
+`),
+		subscription("vanished-id", "S12", "create.go",
+			`	if theirs {
+		return true, e.giveBack(ctx, cr, answer)
+	}
+`, `	_ = theirs
 `),
 		subscription("another-attempt", "S11", "attempt.go",
 			`	if err := e.afterOthers(ctx, cr, found); err != nil {
