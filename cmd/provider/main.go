@@ -42,8 +42,8 @@ import (
 var version = "unknown"
 
 type options struct {
-	Poll                     time.Duration `help:"How often each managed resource is compared with the gateway. A change made there is noticed, and set back, within this time." default:"1m" env:"POLL"`
-	Resync                   time.Duration `help:"The longest a managed resource is not looked at, whatever its annotation crossplane.io/poll-interval says." default:"1h" env:"RESYNC"`
+	Poll                     time.Duration `help:"The drift interval: a change made at a gateway is noticed, and set back, within this time. One list per gateway and kind serves all managed resources." default:"30s" env:"POLL"`
+	Resync                   time.Duration `help:"About how often a managed resource is reconciled although nothing changed, and the longest its annotation crossplane.io/poll-interval can ask for." default:"1h" env:"RESYNC"`
 	MinPoll                  time.Duration `help:"The shortest interval the annotation crossplane.io/poll-interval can ask for." default:"10s" env:"MIN_POLL"`
 	MaxReconcileRate         int           `help:"How many reconciles a second all kinds together may do." default:"100" env:"MAX_RECONCILE_RATE"`
 	WatchNamespaces          []string      `help:"Namespaces whose managed resources are reconciled, comma-separated; all if not given. Who holds what at a gateway is known for all namespaces." env:"WATCH_NAMESPACES" placeholder:"NAMESPACE"`

@@ -35,7 +35,7 @@ func TestDefaults(t *testing.T) {
 	if _, err := k.Parse(nil); err != nil {
 		t.Fatal(err)
 	}
-	if o.Poll != time.Minute || o.Resync != time.Hour {
+	if o.Poll != 30*time.Second || o.Resync != time.Hour {
 		t.Errorf("poll %s, resync %s", o.Poll, o.Resync)
 	}
 }

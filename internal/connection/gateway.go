@@ -123,6 +123,8 @@ type link struct {
 	health    *health
 	tokens    *tokens // Nil unless credentials are OAuth2.
 	transport *http.Transport
+	// observed is what is read for all, nil if each reads for itself.
+	observed *observed
 	// worked is whether a call succeeded.
 	worked atomic.Bool
 }
@@ -136,7 +138,9 @@ func (l *link) Enter(_ context.Context, c gateway.Call) (func(gateway.Outcome), 
 	if leave == nil {
 		return nil, &gateway.Error{Reason: gateway.ReasonHeldOff, Message: why, RetryAfter: wait}
 	}
+	written := l.observed.writing(c)
 	return func(o gateway.Outcome) {
+		written()
 		e := gateway.AsError(o.Err)
 		v, why := judge(e)
 		leave(v, why)

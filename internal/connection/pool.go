@@ -57,6 +57,12 @@ type Options struct {
 	// Logger logs when a connection is built; never a secret.
 	Logger    logging.Logger
 	UserAgent string
+	// DriftInterval is how old what was read for all may be; if it is zero each reads
+	// for itself.
+	DriftInterval time.Duration
+	// Woken is called, from the goroutine that read, when what managed resources look at
+	// changed. It must not block.
+	Woken Woken
 	// OnChange is called, from the goroutine of some call, when a finding about a
 	// configuration's gateway flips. It must not block.
 	OnChange func(Ref)
@@ -69,6 +75,8 @@ type Pool struct {
 	mu      sync.Mutex
 	entries map[Ref]*entry
 	sites   map[gateway.Endpoint]*site
+
+	lookers lookers
 }
 
 // entry is what the pool knows about one configuration.
@@ -306,6 +314,9 @@ func (p *Pool) settle(e *entry, s settings, version string, m material, config *
 	} else {
 		g.link = p.link(e, s, m, config)
 		g.Client = gateway.New(p.clientOptions(g.link, s, m))
+		if p.o.DriftInterval > 0 {
+			g.link.observed = observe(g.Client, p.o.DriftInterval, p.o.Now, p.o.Woken)
+		}
 		if old != nil {
 			old.link.transport.CloseIdleConnections()
 		}

@@ -253,7 +253,7 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 		return kind.Options{}, nil, errors.Wrap(err, "cannot watch over the controllers")
 	}
 
-	changes := providerconfig.NewChanges()
+	changes, wakes := providerconfig.NewChanges(), &kind.Wakes{}
 	ko := kind.Options{
 		Options: controller.Options{
 			Logger:                  log,
@@ -268,6 +268,7 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 		ResyncInterval:  o.Resync,
 		Namespaces:      o.WatchNamespaces,
 		ClusterID:       clusterID,
+		Wakes:           wakes,
 		Users:           &kind.Users{},
 		Startup:         &kind.Startup{},
 		Writes:          writes,
@@ -280,14 +281,19 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 			}
 		},
 		Gateways: connection.NewPool(connection.Options{
-			Live:      mgr.GetAPIReader(),
-			Cache:     mgr.GetClient(),
-			Metadata:  mgr.GetCache(),
-			Now:       o.Clock.Now,
-			Logger:    log,
-			UserAgent: "provider-apiplatform/" + o.Version,
-			OnChange:  changes.Tell,
+			Live:          mgr.GetAPIReader(),
+			Cache:         mgr.GetClient(),
+			Metadata:      mgr.GetCache(),
+			Now:           o.Clock.Now,
+			Logger:        log,
+			UserAgent:     "provider-apiplatform/" + o.Version,
+			DriftInterval: o.Poll,
+			Woken:         wakes.Wake,
+			OnChange:      changes.Tell,
 		}),
+	}
+	if err := mgr.Add(manager.RunnableFunc(ko.Gateways.Observe)); err != nil {
+		return kind.Options{}, nil, errors.Wrap(err, "cannot observe gateways")
 	}
 
 	gated, err := mayWatchCRDs(ctx, mgr)

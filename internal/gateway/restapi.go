@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -79,6 +80,11 @@ type RestAPISpec struct {
 	Resilience        *Resilience `json:"resilience,omitempty"`
 	Operations        []Operation `json:"operations"`
 	DeploymentState   string      `json:"deploymentState,omitempty"`
+}
+
+// ResolvedContext is the context with $version resolved, as a list has it.
+func (s *RestAPISpec) ResolvedContext() string {
+	return strings.ReplaceAll(s.Context, "$version", s.Version)
 }
 
 // UpstreamDefinition is a backend that upstreams can refer to by name.

@@ -58,7 +58,7 @@ func TestNothingOfAnyKindIsGone(t *testing.T) {
 				var failing atomic.Bool
 				failing.Store(true)
 				w.gw.Inject(emulator.While(failing.Load, emulator.Match{Method: http.MethodGet, Where: func(r emulator.Request) bool {
-					return r.ID == externalName(s) || r.ID == externalName(p) || r.ID == externalName(a)
+					return r.ID == externalName(s) || r.ID == externalName(p) || r.ID == externalName(a) || r.IsList()
 				}}, fault))
 				if name == "OtherID" {
 					// An API's own ID is its name, which stands elsewhere in its answers.

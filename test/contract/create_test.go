@@ -321,6 +321,7 @@ func TestRefusedWithReferencesIsHeld(t *testing.T) {
 			return nil
 		})
 		before := w.gw.Count(post)
+		w.ready(plan)
 		w.polled(externalName(plan), 10)
 		if n := w.gw.Count(post) - before; n > 1 {
 			t.Errorf("want it left alone for longer and longer, got %d more requests", n)

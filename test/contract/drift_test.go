@@ -131,7 +131,7 @@ func TestVanished(t *testing.T) {
 // case: F11, W4, D7
 func TestNotReadableIsNotGone(t *testing.T) {
 	for name, fault := range map[string]emulator.Fault{
-		"401": emulator.Denied(401), "403": emulator.Denied(403), "500": emulator.Status(500, "no"),
+		"400": emulator.Status(400, "no"), "401": emulator.Denied(401), "403": emulator.Denied(403), "500": emulator.Status(500, "no"),
 		"HTML404": emulator.HTML(404), "Redirect": emulator.Redirect("http://127.0.0.1:1/"), "Cut": emulator.Cut(),
 	} {
 		t.Run(name, func(t *testing.T) {

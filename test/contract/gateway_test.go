@@ -104,9 +104,9 @@ func TestRetryAfter(t *testing.T) {
 
 				id := externalName(all[0])
 				asked := clock.Now()
-				w.gw.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodGet, ID: id}, emulator.RetryAfter(tc.status, tc.value(asked))))
+				w.gw.Inject(emulator.FailOnce(looks(w.gw, id), emulator.RetryAfter(tc.status, tc.value(asked))))
 				w.eventually("the gateway has asked to be left alone", func() error {
-					for _, r := range w.gw.Requests(emulator.Match{ID: id}) {
+					for _, r := range w.gw.Requests(looks(w.gw, id)) {
 						if r.Status == tc.status {
 							return nil
 						}
@@ -157,6 +157,11 @@ func TestDeadGateway(t *testing.T) {
 		for i := range 20 {
 			all = append(all, w.subscribed(fmt.Sprintf("s%d", i)))
 		}
+		// There are lists of three kinds.
+		p, a := w.plan("gold", "Gold"), w.api("books")
+		w.create(p, a)
+		all = append(all, p, a)
+		w.ready(p, a)
 		c, writes := w.itsConfig(), w.writes()
 		w.usable(c)
 
@@ -174,7 +179,7 @@ func TestDeadGateway(t *testing.T) {
 				}
 				return nil
 			})
-			w.poked(all[0], all[1], all[2])
+			w.poked(all[0], all[1], p, a)
 			w.polledAt(other, externalName(elsewhere), 5)
 			return w.gw.Count(emulator.Match{}) - before
 		}
@@ -249,7 +254,8 @@ func TestOutage(t *testing.T) {
 		// One more asks for what the gateway cannot create meanwhile.
 		var down atomic.Bool
 		down.Store(true)
-		writes, before := w.writes(), map[string]int{}
+		lists := emulator.Match{Kind: emulator.Subscriptions, Lists: true, Where: func(r emulator.Request) bool { return len(r.Query) == 0 }}
+		writes, before, from, listed := w.writes(), map[string]int{}, time.Now(), w.gw.Count(lists)
 		for _, s := range all {
 			before[externalName(s)] = w.gw.Count(emulator.Match{ID: externalName(s)})
 		}
@@ -261,13 +267,17 @@ func TestOutage(t *testing.T) {
 		w.says(late, xpv2.TypeSynced, corev1.ConditionFalse, "503", "maintenance")
 		w.polled(externalName(all[0]), 4)
 		for _, s := range all {
-			// After 1, 2, 4, 8 seconds, and what was under way when the outage began.
-			if n := w.gw.Count(emulator.Match{ID: externalName(s)}) - before[externalName(s)]; n > 8 {
+			// One that looks for itself may have been about to when the outage began.
+			if n := w.gw.Count(emulator.Match{ID: externalName(s)}) - before[externalName(s)]; n > 2 {
 				t.Errorf("%s was asked for %d times", s.GetName(), n)
 			}
 			if s.GetCondition(xpv2.TypeReady).Status != corev1.ConditionTrue {
 				t.Errorf("Ready should keep its last value: %s", conditionsOf(s))
 			}
+		}
+		// A second apart, for all of them.
+		if n, most := w.gw.Count(lists)-listed, int(time.Since(from).Seconds())+3; n > most {
+			t.Errorf("subscriptions were listed %d times, want %d at most", n, most)
 		}
 		down.Store(false)
 		w.ready(append(all, late)...)
@@ -411,9 +421,9 @@ func TestDeleteWhileGatewayChanged(t *testing.T) {
 	})
 }
 
-// However many managed resources are idle, nothing is written: neither at the
-// gateway nor, of whatever kind, at the API server. What is read is each of them, once
-// a poll.
+// However many managed resources are idle, nothing is written: neither at the gateway
+// nor, of whatever kind, at the API server. What is read is one list of each kind per
+// poll, also by a provider that was started anew.
 //
 // contract: A10, C3
 // case: F12
@@ -435,24 +445,23 @@ func TestManyIdle(t *testing.T) {
 			all = append(all, s)
 		}
 		w.ready(all...)
-		first, last := externalName(all[0]), externalName(all[99])
-		w.polled(first, 2)
-		w.polled(last, 2)
-		anything, reads := emulator.Match{}, emulator.Match{Method: http.MethodGet, Where: func(r emulator.Request) bool { return r.ID != "" }}
+		ids := []string{externalName(all[0]), externalName(p), externalName(a)}
 		writes := w.writes()
-		// On a busy machine an answer may come too late, which is told.
-		w.eventually("nothing is written for ten polls", func() error {
-			versions, asked, read, since := w.versions(), w.gw.Count(anything), w.gw.Count(reads), time.Now()
-			w.polled(first, 10)
-			w.polled(last, 10)
-			asked, read = w.gw.Count(anything)-asked, w.gw.Count(reads)-read
-			// What managed resources ask tells enough about the gateway.
-			if asked != read {
-				return fmt.Errorf("%d requests beside the polls", asked-read)
+		idle := func() error {
+			versions, before, since := w.versions(), len(w.gw.Requests(emulator.Match{})), time.Now()
+			for _, id := range ids {
+				w.polled(id, 5)
 			}
-			// Polls are a tenth apart from each other, and one was under way.
-			if most := (len(all) + 2) * (int(time.Since(since)/(poll*9/10)) + 2); read > most {
-				return fmt.Errorf("%d GETs, want %d at most", read, most)
+			// Lists are three quarters of a poll apart at least, and one was under way.
+			most := int(time.Since(since)/(poll*3/4)) + 2
+			lists := map[emulator.Kind]int{}
+			for _, r := range w.gw.Requests(emulator.Match{})[before:] {
+				if !r.IsList() || len(r.Query) > 0 {
+					return fmt.Errorf("%s of %s %q is no list of all", r.Method, r.Kind, r.ID)
+				}
+				if lists[r.Kind]++; lists[r.Kind] > most {
+					return fmt.Errorf("more than %d lists of %s", most, r.Kind)
+				}
 			}
 			for what, version := range w.versions() {
 				if was := versions[what]; was != version {
@@ -460,7 +469,16 @@ func TestManyIdle(t *testing.T) {
 				}
 			}
 			return nil
-		})
+		}
+		// On a busy machine an answer may come too late, which is told.
+		w.eventually("nothing but lists is asked for, and nothing written", idle)
+		alone := emulator.Match{Where: func(r emulator.Request) bool { return r.ID != "" }}
+		read := w.gw.Count(alone)
+		w.reconfigure(w.configure)
+		w.eventually("it is so after a restart", idle)
+		if n := w.gw.Count(alone) - read; n != 0 {
+			t.Errorf("a restart cost %d reads of single objects", n)
+		}
 		if n := w.writes(); n != writes {
 			t.Errorf("%d writes at the gateway", n-writes)
 		}

@@ -17,6 +17,7 @@ limitations under the License.
 package contract
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -118,6 +119,83 @@ func TestNoticedWithoutAPoll(t *testing.T) {
 		})
 		w.delete(s)
 		w.gone(s)
+	})
+}
+
+// One with an interval of its own is looked at itself as often as that says, and no
+// other one for its sake.
+//
+// contract: A10, S30
+// case: H9
+func TestOwnInterval(t *testing.T) {
+	in(t, emulator.InPlace, func(t *testing.T, w *world) {
+		w.reconfigure(func(o *controller.Options) { o.Poll, o.Resync = 10*time.Hour, 10*time.Hour })
+		s, other := w.subscribed("one"), w.subscribed("other")
+		id, alone := externalName(s), emulator.Match{ID: externalName(other)}
+		edit(w, s, func(s *gatewayv1alpha1.Subscription) {
+			meta.AddAnnotations(s, map[string]string{meta.AnnotationKeyPollInterval: "1s"})
+		})
+		w.polled(id, 2)
+		before, lists := w.gw.Count(alone), w.gw.Count(emulator.Match{Kind: emulator.Subscriptions, Lists: true})
+		w.gw.SetSubscriptionStatus(id, "INACTIVE")
+		w.active(id)
+		w.polled(id, 2)
+		if n := w.gw.Count(alone) - before; n != 0 {
+			t.Errorf("%d requests about one without", n)
+		}
+		if n := w.gw.Count(emulator.Match{Kind: emulator.Subscriptions, Lists: true}) - lists; n != 0 {
+			t.Errorf("%d lists for one", n)
+		}
+	})
+}
+
+// What changed at the gateway while an object was paused is set back once it no longer
+// is, whether anything else happens to it or not.
+//
+// contract: S30, S35
+// case: H2
+func TestChangedWhilePaused(t *testing.T) {
+	in(t, emulator.InPlace, func(t *testing.T, w *world) {
+		s := w.subscribed("one")
+		pause := func(paused string) {
+			edit(w, s, func(s *gatewayv1alpha1.Subscription) {
+				meta.AddAnnotations(s, map[string]string{meta.AnnotationKeyReconciliationPaused: paused})
+			})
+		}
+		id, writes := externalName(s), w.writes()
+		pause("true")
+		w.eventually("it is paused", func() error {
+			if err := w.get(s); err != nil {
+				return err
+			}
+			if s.GetCondition(xpv2.TypeSynced).Reason != xpv2.ReasonReconcilePaused {
+				return errNotYet
+			}
+			return nil
+		})
+		w.gw.SetSubscriptionStatus(id, "INACTIVE")
+		w.polled(id, 3)
+		if at := w.only(); at.Status != "INACTIVE" || w.writes() != writes {
+			t.Errorf("while it is paused: %+v, %d writes", at, w.writes()-writes)
+		}
+		pause("false")
+		w.active(id)
+		w.ready(s)
+		w.polled(id, 3)
+		if n := w.writes() - writes; n != 1 {
+			t.Errorf("want one PUT, got %d writes", n)
+		}
+	})
+}
+
+// active waits until a subscription is ACTIVE.
+func (w *world) active(id string) {
+	w.t.Helper()
+	w.eventually("it is active", func() error {
+		if at, _ := w.gw.Subscription(id); at.Status != "ACTIVE" {
+			return fmt.Errorf("it is %q", at.Status)
+		}
+		return nil
 	})
 }
 

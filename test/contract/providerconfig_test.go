@@ -1180,19 +1180,6 @@ func TestDeleteWhatNeverWas(t *testing.T) {
 	})
 }
 
-// polledAt is polled, for another gateway.
-func (w *world) polledAt(gw *emulator.Server, id string, times int) {
-	w.t.Helper()
-	match := emulator.Match{Method: "GET", ID: id}
-	before := gw.Count(match)
-	w.eventually(fmt.Sprintf("%q is read %d more times", id, times), func() error {
-		if n := gw.Count(match) - before; n < times {
-			return fmt.Errorf("it was read %d times", n)
-		}
-		return nil
-	})
-}
-
 // A steppedClock is the real one, set forward by steps.
 type steppedClock struct {
 	ahead atomic.Int64

@@ -343,11 +343,11 @@ func TestNoCredentialAnywhere(t *testing.T) {
 		w.usable(oauth2)
 		w.usable(token)
 		w.ready(s)
-		gw.Inject(emulator.FailOnce(emulator.Match{Method: "GET", ID: externalName(s)}, emulator.Raw(400, "application/json", says(t, map[string]string{
+		mend := gw.Inject(emulator.Always(looks(gw, externalName(s)), emulator.Raw(400, "application/json", says(t, map[string]string{
 			"status": "error", "message": "what is access-1 to me, said the gateway",
 		})).Before()))
 		w.says(s, xpv2.TypeSynced, corev1.ConditionFalse, "to me, said the gateway")
-		w.poked(s)
+		mend()
 		w.ready(s)
 		w.delete(s)
 		w.gone(s)

@@ -19,6 +19,7 @@ package contract
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"runtime/pprof"
 	"slices"
@@ -390,17 +391,42 @@ func (w *world) eventually(what string, holds func() error) {
 }
 
 // polled waits until the gateway was read the given number of times more about an
-// object, so that what the provider would do on a poll it has done.
+// object, by itself or as one of a list that serves all of its kind, so that what the
+// provider would do on a poll it has done.
 func (w *world) polled(id string, times int) {
 	w.t.Helper()
-	match := emulator.Match{Method: "GET", ID: id}
-	before := w.gw.Count(match)
+	w.polledAt(w.gw, id, times)
+}
+
+// polledAt is polled, for another gateway.
+func (w *world) polledAt(gw *emulator.Server, id string, times int) {
+	w.t.Helper()
+	if id == "" {
+		w.t.Fatal("what has no ID yet is not read")
+	}
+	match := looks(gw, id)
+	before := gw.Count(match)
 	w.eventually(fmt.Sprintf("%q is read %d more times", id, times), func() error {
-		if n := w.gw.Count(match) - before; n < times {
+		if n := gw.Count(match) - before; n < times {
 			return fmt.Errorf("it was read %d times", n)
 		}
 		return nil
 	})
+}
+
+// looks are the requests that read an object: those for it alone, and lists of all
+// there are of its kind. What is not there is a subscription.
+func looks(gw *emulator.Server, id string) emulator.Match {
+	of := emulator.Subscriptions
+	if _, ok := gw.API(id); ok {
+		of = emulator.RestAPIs
+	}
+	if _, ok := gw.Plan(id); ok {
+		of = emulator.SubscriptionPlans
+	}
+	return emulator.Match{Method: http.MethodGet, Kind: of, Where: func(r emulator.Request) bool {
+		return r.ID == id || r.ID == "" && len(r.Query) == 0
+	}}
 }
 
 // writes are how many writes the gateway has seen.

@@ -527,8 +527,10 @@ func (c *scene) polledTwice() {
 }
 
 // isAboutOne tells whether a request is more than a question whether the gateway is
-// there, for which APIs are listed.
-func isAboutOne(r emulator.Request) bool { return r.Kind != emulator.RestAPIs || r.ID != "" }
+// there, for which APIs of a certain name are listed.
+func isAboutOne(r emulator.Request) bool {
+	return r.Kind != emulator.RestAPIs || r.ID != "" || len(r.Query) == 0
+}
 
 // calmTries are how many times it may write before that.
 const calmTries = 10

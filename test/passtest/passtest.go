@@ -43,6 +43,7 @@ import (
 
 	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 )
@@ -112,6 +113,23 @@ func New(t Tester, o emulator.Options, indexes []Index, objects ...client.Object
 	}
 	out.Kube = b.WithInterceptorFuncs(interceptor.Funcs{Update: out.update, Patch: out.patch, SubResourceUpdate: out.updateStatus}).Build()
 	return out
+}
+
+// Each is the bench's gateway as each pass reads it for itself.
+type Each struct{ *gateway.Client }
+
+// ObserveSubscriptionPlan reads a plan.
+func (e Each) ObserveSubscriptionPlan(ctx context.Context, _ connection.Look, id string) (*gateway.SubscriptionPlan, error) {
+	return e.GetSubscriptionPlan(ctx, id)
+}
+
+// ObserveRestAPI reads an API.
+func (e Each) ObserveRestAPI(ctx context.Context, _ connection.Look, handle string) (*connection.ObservedRestAPI, error) {
+	got, err := e.GetRestAPI(ctx, handle)
+	if err != nil {
+		return nil, err
+	}
+	return &connection.ObservedRestAPI{RestAPI: *got}, nil
 }
 
 // RefuseWrites has the API server refuse what passes write while the condition

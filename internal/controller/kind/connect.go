@@ -37,6 +37,8 @@ import (
 // the external client up to the reconciler that wraps the runtime's.
 type pass struct {
 	err error
+	// settled is whether it was found that there is nothing to do.
+	settled bool
 }
 
 type passKey struct{}
@@ -75,7 +77,7 @@ func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternal
 		conditions.Set(mg, conditions.Unknown(err))
 		return nil, err
 	}
-	return &noting[T]{TypedExternalClient: external}, nil
+	return &noting[T]{TypedExternalClient: external, closer: c.closer}, nil
 }
 
 func (c *connector[T]) connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
@@ -89,6 +91,17 @@ func (c *connector[T]) connect(ctx context.Context, mg T) (managed.TypedExternal
 	if err != nil {
 		return nil, err
 	}
+	return c.kind.Client(ctx, mg, env)
+}
+
+// closer returns an external client that looks at the object itself, if the usual one
+// does not.
+func (c *connector[T]) closer(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
+	env, err := c.environmentFor(ctx, mg)
+	if err != nil || !env.Gateway.Observed() || env.Look == closer(env.Look) {
+		return nil, err
+	}
+	env.Look = closer(env.Look)
 	return c.kind.Client(ctx, mg, env)
 }
 
@@ -107,6 +120,7 @@ func (e environments) environmentFor(ctx context.Context, mg resource.ModernMana
 	}
 	return Environment{
 		Gateway:  gw,
+		Look:     lookOf(mg, e.options.MinPollInterval),
 		Kube:     e.kube,
 		Cache:    e.cache,
 		Recorder: e.recorder,
@@ -138,13 +152,33 @@ func gatewayFor(ctx context.Context, gateways *connection.Pool, mg resource.Mode
 // noting is an external client that notes the errors of another.
 type noting[T resource.ModernManaged] struct {
 	managed.TypedExternalClient[T]
+
+	// closer returns one that looks more closely, nil if there is none.
+	closer func(ctx context.Context, mg T) (managed.TypedExternalClient[T], error)
 }
 
-// Observe and note the error.
+// Observe and note the error. What is about to be written is looked at itself before:
+// what was read for all is not of this moment. An import is, and another look would
+// not import any more.
 func (n *noting[T]) Observe(ctx context.Context, mg T) (managed.ExternalObservation, error) {
 	o, err := n.TypedExternalClient.Observe(ctx, mg)
+	if err == nil && o.ResourceExists && !o.ResourceUpToDate && !o.ResourceLateInitialized {
+		o, err = n.lookCloser(ctx, mg, o)
+	}
 	note(ctx, err)
+	if p, ok := ctx.Value(passKey{}).(*pass); ok {
+		p.settled = err == nil && o.ResourceExists && o.ResourceUpToDate && !o.ResourceLateInitialized && settled(mg)
+	}
 	return o, err
+}
+
+func (n *noting[T]) lookCloser(ctx context.Context, mg T, o managed.ExternalObservation) (managed.ExternalObservation, error) {
+	c, err := n.closer(ctx, mg)
+	if err != nil || c == nil {
+		return o, err
+	}
+	n.TypedExternalClient = c
+	return c.Observe(ctx, mg)
 }
 
 // Create and note the error.

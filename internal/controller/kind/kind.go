@@ -39,6 +39,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 )
 
 const (
@@ -70,6 +71,9 @@ type Options struct {
 
 	// Gateways are the connections to gateways.
 	Gateways *connection.Pool
+
+	// Wakes bring what was seen at gateways to the kinds.
+	Wakes *Wakes
 
 	// Users know which managed resources refer to a configuration.
 	Users *Users
@@ -120,6 +124,9 @@ type Environment struct {
 	// Recorder of events about the managed resource.
 	Recorder event.Recorder
 
+	// Look is how the managed resource looks at the gateway.
+	Look connection.Look
+
 	// Policies the managed resource is under.
 	Policies managed.ManagementPoliciesChecker
 
@@ -160,6 +167,10 @@ type Kind[T resource.ModernManaged] struct {
 	// resource shall be reconciled now.
 	// Optional.
 	Guard func(ctx context.Context, mg T, env Environment) (bool, error)
+
+	// Polled tells whether a managed resource depends on more at its gateway than the
+	// object it looks at, for whose changes it is woken. Optional.
+	Polled func(mg T) bool
 
 	// Forget is called when a managed resource is gone. Optional.
 	Forget func(uid types.UID)
@@ -260,6 +271,7 @@ func (k *Kind[T]) setup(mgr ctrl.Manager, o Options) error {
 		WithOptions(o.ForControllerRuntime()).
 		For(k.New(), builder.WithPredicates(desiredStateChanged()))
 	k.watch(b, mgr.GetClient())
+	b.WatchesRawSource(o.Wakes.source(gateway.Kind(k.GroupVersionKind.Kind)))
 	if k.Watch != nil {
 		k.Watch(b)
 	}

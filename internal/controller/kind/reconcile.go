@@ -35,6 +35,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/observation"
 )
 
 // cacheLag is how soon an object is looked at again that the cache shows older
@@ -74,6 +77,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if err := r.client.Get(ctx, req.NamespacedName, mg); err != nil {
 		if resource.IgnoreNotFound(err) == nil {
 			r.forget(r.names.take(req.NamespacedName))
+			r.options.Gateways.Ignore(r.looker(req.NamespacedName))
 		}
 		return reconcile.Result{}, resource.IgnoreNotFound(err)
 	}
@@ -120,6 +124,10 @@ func (r *reconciler[T]) next(mg T, causes string, res reconcile.Result, p *pass)
 	}
 	if p.err != nil {
 		r.requeues.forget(uid)
+		if observation.IsShared(p.err) {
+			// It is woken as soon as the gateway can be read again.
+			return reconcile.Result{RequeueAfter: jitter(maxHold, 0.2)}
+		}
 		if d, ok := retryAfter(p.err); ok {
 			// Never before that: all who are waiting would only be told to wait on.
 			return reconcile.Result{RequeueAfter: soon(d + jitter(d/20, 1))}
@@ -132,7 +140,17 @@ func (r *reconciler[T]) next(mg T, causes string, res reconcile.Result, p *pass)
 		return reconcile.Result{RequeueAfter: r.requeues.next(uid)}
 	}
 	r.requeues.forget(uid)
+	polled := r.kind.Polled != nil && r.kind.Polled(mg)
+	if p.settled && !polled && r.options.Gateways.Watches(r.looker(client.ObjectKeyFromObject(mg))) {
+		// It is woken when what it looks at changes.
+		return reconcile.Result{RequeueAfter: jitter(r.options.ResyncInterval, 0.2)}
+	}
 	return res
+}
+
+// looker is a managed resource as one that looks at a gateway.
+func (r *reconciler[T]) looker(name types.NamespacedName) connection.Looker {
+	return connection.Looker{Kind: gateway.Kind(r.kind.GroupVersionKind.Kind), Name: name}
 }
 
 // soon is a duration, or the shortest there is: the work queue takes none at all

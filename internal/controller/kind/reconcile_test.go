@@ -410,7 +410,7 @@ func TestNoting(t *testing.T) {
 	want := errors.New("no")
 	e := &noting[*gatewayv1alpha1.Subscription]{TypedExternalClient: managed.TypedExternalClientFns[*gatewayv1alpha1.Subscription]{
 		ObserveFn: func(context.Context, *gatewayv1alpha1.Subscription) (managed.ExternalObservation, error) {
-			return managed.ExternalObservation{ResourceExists: true}, nil
+			return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 		},
 		CreateFn: func(context.Context, *gatewayv1alpha1.Subscription) (managed.ExternalCreation, error) {
 			return managed.ExternalCreation{}, want

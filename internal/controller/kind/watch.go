@@ -143,6 +143,15 @@ func configChanged() predicate.Predicate {
 	return predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 }
 
+// labelsChanged accepts other labels, and not what comes or goes: a namespace is there
+// before what is in it.
+func labelsChanged() predicate.Predicate {
+	return predicate.And[client.Object](predicate.LabelChangedPredicate{}, predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		DeleteFunc: func(event.DeleteEvent) bool { return false },
+	})
+}
+
 // index the managed resources of this kind, so that the watches find them.
 func (k *Kind[T]) index(ctx context.Context, indexer client.FieldIndexer, of client.Object) error {
 	if err := indexer.IndexField(ctx, of, IndexConfig, func(o client.Object) []string {
@@ -189,6 +198,10 @@ func (k *Kind[T]) watch(b *builder.Builder, c client.Reader) {
 			return requests
 		})
 	}
+	// Whether a namespace may use a configuration is a matter of its labels.
+	b.WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+		return k.list(ctx, c, client.InNamespace(o.GetName()))
+	}), builder.WithPredicates(labelsChanged()))
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	b.WatchesMetadata(&corev1.Secret{}, sources(connection.KindSecret), changed)
 	b.WatchesMetadata(&corev1.ConfigMap{}, sources(connection.KindConfigMap), changed)
@@ -196,8 +209,12 @@ func (k *Kind[T]) watch(b *builder.Builder, c client.Reader) {
 
 // Find the managed resources of this kind that a field index names.
 func (k *Kind[T]) Find(ctx context.Context, c client.Reader, index, value string) []reconcile.Request {
+	return k.list(ctx, c, client.MatchingFields{index: value})
+}
+
+func (k *Kind[T]) list(ctx context.Context, c client.Reader, o client.ListOption) []reconcile.Request {
 	l := k.NewList()
-	if err := c.List(ctx, l, client.MatchingFields{index: value}); err != nil {
+	if err := c.List(ctx, l, o); err != nil {
 		return nil
 	}
 	items := l.GetItems()

@@ -58,7 +58,7 @@ func differences(want gateway.RestAPIWrite, got *gateway.RestAPI, how reading) (
 	if want.Spec.Vhosts == nil && untouched(got) && defaultVhosts(spec.Vhosts) {
 		spec.Vhosts = nil
 	}
-	if how == fromList && spec.Context == strings.ReplaceAll(want.Spec.Context, "$version", want.Spec.Version) {
+	if how == fromList && spec.Context == want.Spec.ResolvedContext() {
 		spec.Context = want.Spec.Context
 	}
 	g, err := tree(spec)

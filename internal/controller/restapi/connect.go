@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/contest"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
@@ -35,7 +36,8 @@ import (
 
 // An api is what is asked of a gateway.
 type api interface {
-	GetRestAPI(ctx context.Context, handle string) (*gateway.RestAPI, error)
+	// ObserveRestAPI returns an API as it was read for all, or if need be for this pass.
+	ObserveRestAPI(ctx context.Context, l connection.Look, handle string) (*connection.ObservedRestAPI, error)
 	CreateRestAPI(ctx context.Context, w gateway.RestAPIWrite) (*gateway.RestAPI, error)
 	UpdateRestAPI(ctx context.Context, handle string, w gateway.RestAPIWrite) (*gateway.RestAPI, error)
 	DeleteRestAPI(ctx context.Context, handle string) error
@@ -57,6 +59,7 @@ func connect(ctx context.Context, env kind.Environment, m *memory) (*external, e
 	}
 	return &external{
 		api:      env.Gateway,
+		lookAs:   env.Look,
 		at:       at,
 		kube:     env.Kube,
 		policies: env.Policies,
@@ -72,6 +75,7 @@ func connect(ctx context.Context, env kind.Environment, m *memory) (*external, e
 type external struct {
 	api
 
+	lookAs   connection.Look
 	at       target.Target
 	kube     client.Client
 	policies managed.ManagementPoliciesChecker

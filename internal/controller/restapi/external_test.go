@@ -104,7 +104,7 @@ func newBenchAt(t passtest.Tester, o emulator.Options, objects ...client.Object)
 
 func (b *bench) external(p managed.ManagementPoliciesChecker) *external {
 	return &external{
-		api: b.Client, at: b.at, kube: b.Kube, policies: p, events: b.Events,
+		api: passtest.Each{Client: b.Client}, at: b.at, kube: b.Kube, policies: p, events: b.Events,
 		cluster: "cluster-1", now: b.Now, poll: time.Minute, memory: b.memory,
 	}
 }

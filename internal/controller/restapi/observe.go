@@ -45,8 +45,9 @@ type finding struct {
 	preset   bool
 	baseline *record.Baseline
 	attempt  *record.Attempt
-	// got is what the gateway has under the handle, nil if nothing.
+	// got is what the gateway has under the handle, nil if nothing, and how that was read.
 	got     *gateway.RestAPI
+	how     reading
 	verdict verdict
 	// want is what the spec asks for.
 	want gateway.RestAPIWrite
@@ -118,7 +119,7 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.RestApi) (*finding, er
 		return f, nil
 	}
 
-	f.got, err = e.GetRestAPI(ctx, f.handle)
+	observed, err := e.ObserveRestAPI(ctx, e.lookAs, f.handle)
 	switch {
 	case gateway.ReasonOf(err) == gateway.ReasonUnsafeID && !meta.WasDeleted(mg):
 		return nil, e.refuse(mg, v1alpha1.ReasonRefused, err.Error())
@@ -138,6 +139,10 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.RestApi) (*finding, er
 		conditions.Set(mg, conditions.Unknown(err))
 		return nil, err
 	default:
+		f.got = &observed.RestAPI
+		if observed.Listed {
+			f.how = fromList
+		}
 		s.present, s.mark = true, markOf(f.got, e.owner(mg))
 		s.sameCreation = sameCreation(mg, f.got)
 		if s.heldHere, err = e.heldHere(ctx, mg, f.got); err != nil {
@@ -323,7 +328,7 @@ func (e *external) prepareTake(ctx context.Context, mg *v1alpha1.RestApi) (manag
 		return managed.ExternalObservation{ResourceExists: false}, nil
 	}
 	var err error
-	if f.differs, err = differences(f.want, f.got, fromGet); err != nil {
+	if f.differs, err = differences(f.want, f.got, f.how); err != nil {
 		return managed.ExternalObservation{}, err
 	}
 	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: false, Diff: strings.Join(f.differs, ", ")}, nil
@@ -397,7 +402,7 @@ func (e *external) compare(ctx context.Context, mg *v1alpha1.RestApi) (managed.E
 		want.Annotations = unmarkedLike(want.Annotations, f.got.Metadata.Annotations)
 	}
 	var err error
-	if f.differs, err = differences(want, f.got, fromGet); err != nil {
+	if f.differs, err = differences(want, f.got, f.how); err != nil {
 		return managed.ExternalObservation{}, err
 	}
 

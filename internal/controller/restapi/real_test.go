@@ -142,7 +142,7 @@ func TestAgainstGateway(t *testing.T) {
 			}
 			b.delete(mg)
 			b.gone(mg)
-			if _, err := e.GetRestAPI(t.Context(), "books"); !gateway.IsNotFound(err) {
+			if _, err := b.Client.GetRestAPI(t.Context(), "books"); !gateway.IsNotFound(err) {
 				t.Errorf("left behind: %v", err)
 			}
 		})

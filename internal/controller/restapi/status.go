@@ -57,7 +57,7 @@ func observation(got *gateway.RestAPI, t target.Target, from v1alpha1.Origin) v1
 		ID:                got.Metadata.Name,
 		DisplayName:       got.Spec.DisplayName,
 		Version:           got.Spec.Version,
-		Context:           strings.ReplaceAll(got.Spec.Context, "$version", got.Spec.Version),
+		Context:           got.Spec.ResolvedContext(),
 		SubscriptionPlans: got.Spec.SubscriptionPlans,
 		GatewayID:         t.GatewayID,
 		Endpoint:          t.Endpoint,

@@ -57,6 +57,7 @@ func (c *controller) connect(ctx context.Context, cr *v1alpha1.Subscription, env
 	return &external{
 		controller: c,
 		gateway:    env.Gateway,
+		lookAs:     env.Look,
 		at:         at,
 		kube:       env.Kube,
 		cache:      env.Cache,
@@ -80,6 +81,7 @@ type external struct {
 	*controller
 
 	gateway  *connection.Gateway
+	lookAs   connection.Look
 	at       target.Target
 	kube     client.Client
 	cache    client.Reader

@@ -49,7 +49,7 @@ func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env k
 		return false, err
 	}
 	moved := judgeName(e.baseline, meta.GetExternalName(cr)) != nil
-	got, err := e.gateway.GetSubscription(ctx, e.baseline.ID)
+	got, err := e.gateway.ObserveSubscription(ctx, e.lookAs, e.baseline.ID)
 	if gateway.IsNotFound(err) {
 		return !moved && judgeAbsence(e.baseline, e.at) == nil && !c.contests.Vanishes(cr.GetUID(), e.now()), nil //nolint:nilerr // That it is gone is an answer.
 	}

@@ -33,6 +33,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/contest"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/observation"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
@@ -81,11 +82,12 @@ func (e *external) conclude(cr *v1alpha1.Subscription, err error, ready xpv2.Con
 			}
 			return err
 		}
-		if p = problemOf(err); p.Reason != v1alpha1.ReasonGatewayUnavailable {
+		// What a reading for all is answered is no answer about this one.
+		if p = problemOf(err); p.Reason != v1alpha1.ReasonGatewayUnavailable && !observation.IsShared(err) {
 			err = p
 		}
 	}
-	if p.Reason == v1alpha1.ReasonGatewayUnavailable {
+	if p.Reason == v1alpha1.ReasonGatewayUnavailable || observation.IsShared(err) {
 		// Nothing was seen, so nothing is known: Ready keeps its last value.
 		conditions.Set(cr, conditions.Unknown(err))
 		return err
@@ -282,7 +284,7 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 		}
 	}
 
-	got, err := e.gateway.GetSubscription(ctx, b.ID)
+	got, err := e.gateway.ObserveSubscription(ctx, e.lookAs, b.ID)
 	switch {
 	case e.moved != nil && (gateway.IsNotFound(err) || !e.policies.ShouldUpdate()):
 		return managed.ExternalObservation{}, e.moved

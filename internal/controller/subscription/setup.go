@@ -79,7 +79,9 @@ func Setup(mgr ctrl.Manager, o kind.Options) error {
 		Client: func(ctx context.Context, cr *v1alpha1.Subscription, env kind.Environment) (managed.TypedExternalClient[*v1alpha1.Subscription], error) {
 			return c.connect(ctx, cr, env)
 		},
-		Needs:   []schema.GroupVersionKind{v1alpha1.RestApiGroupVersionKind, v1alpha1.SubscriptionPlanGroupVersionKind},
+		Needs: []schema.GroupVersionKind{v1alpha1.RestApiGroupVersionKind, v1alpha1.SubscriptionPlanGroupVersionKind},
+		// A plan's name leads to whatever plan has it.
+		Polled:  func(cr *v1alpha1.Subscription) bool { return cr.Spec.ForProvider.SubscriptionPlanName != nil },
 		Holds:   holds,
 		Secrets: secrets,
 		Causes:  func(ctx context.Context, cr *v1alpha1.Subscription) string { return causes(ctx, kube, cr) },

@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/contest"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
@@ -36,7 +37,9 @@ import (
 // An api is what is asked of a gateway.
 type api interface {
 	ListSubscriptionPlans(ctx context.Context) ([]gateway.SubscriptionPlan, error)
-	GetSubscriptionPlan(ctx context.Context, id string) (*gateway.SubscriptionPlan, error)
+	// ObserveSubscriptionPlan returns a plan as it was read for all, or if need be for this
+	// pass.
+	ObserveSubscriptionPlan(ctx context.Context, l connection.Look, id string) (*gateway.SubscriptionPlan, error)
 	CreateSubscriptionPlan(ctx context.Context, p gateway.SubscriptionPlanWrite) (*gateway.SubscriptionPlan, error)
 	UpdateSubscriptionPlan(ctx context.Context, id string, p gateway.SubscriptionPlanWrite) (*gateway.SubscriptionPlan, error)
 	DeleteSubscriptionPlan(ctx context.Context, id string) error
@@ -58,6 +61,7 @@ func connect(ctx context.Context, env kind.Environment, m *memory) (*external, e
 	}
 	return &external{
 		api:      env.Gateway,
+		lookAs:   env.Look,
 		at:       at,
 		kube:     env.Kube,
 		policies: env.Policies,
@@ -72,6 +76,7 @@ func connect(ctx context.Context, env kind.Environment, m *memory) (*external, e
 type external struct {
 	api
 
+	lookAs   connection.Look
 	at       target.Target
 	kube     client.Client
 	policies managed.ManagementPoliciesChecker

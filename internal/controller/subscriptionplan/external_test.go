@@ -90,7 +90,7 @@ func newBench(t passtest.Tester, o emulator.Options, objects ...client.Object) *
 }
 
 func (b *bench) external(p managed.ManagementPoliciesChecker) *external {
-	return &external{api: b.Client, at: b.at, kube: b.Kube, policies: p, events: b.Events, now: b.Now, poll: time.Minute, memory: b.memory}
+	return &external{api: passtest.Each{Client: b.Client}, at: b.at, kube: b.Kube, policies: p, events: b.Events, now: b.Now, poll: time.Minute, memory: b.memory}
 }
 
 // pass runs one pass and returns the managed resource as it is stored afterwards.

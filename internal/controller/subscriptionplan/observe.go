@@ -197,7 +197,7 @@ func (e *external) look(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *f
 
 // lookByID tells whether a plan is there.
 func (e *external) lookByID(ctx context.Context, f *finding, id string) (bool, error) {
-	got, err := e.GetSubscriptionPlan(ctx, id)
+	got, err := e.ObserveSubscriptionPlan(ctx, e.lookAs, id)
 	if gateway.IsAbsent(err) {
 		return false, nil
 	}
