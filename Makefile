@@ -13,6 +13,9 @@ ARGS    ?=
 # How long, or with a trailing x how many times, each fuzz target is fed.
 FUZZTIME ?= 30s
 
+# How many subscriptions the benchmark creates.
+N ?= 1000
+
 # The race detector needs a C compiler, which a machine with only Go lacks.
 CGO     := $(shell go env CGO_ENABLED)
 CC      := $(shell command -v $$(go env CC) 2>/dev/null)
@@ -21,7 +24,7 @@ RACE    ?= $(if $(and $(filter 1,$(CGO)),$(CC)),-race)
 RACED   := $(patsubst %,./%/...,$(wildcard $(addprefix internal/,gateway connection observation ownership emulator controller sandbox/process)))
 
 # Each of these has an API server of its own and takes all the machine has.
-ALONE   := ./test/contract ./test/crash
+ALONE   := ./test/contract ./test/crash ./test/bench
 
 ##@ Try it
 
@@ -77,6 +80,10 @@ test: tools ## Run all tests (TESTFLAGS='-run …' for some of them)
 .PHONY: test-long
 test-long: tools ## Kill the provider, and answer it wrongly, at every write it makes, where make test tries a sample (more than 40 minutes on 2 cores)
 	CRASH_ALL=1 go test -count=1 -v -timeout 4h $(TESTFLAGS) ./test/crash
+
+.PHONY: bench
+bench: tools ## Measure the provider with N=1000 subscriptions beside two references (about 20 minutes; BENCH_STRICT=1 fails where a goal is missed; see docs/benchmarks.md)
+	go run ./test/bench -n $(N) $(ARGS)
 
 .PHONY: mutants
 mutants: ## Disable one guard of the provider at a time, and see that a test notices which promise that breaks (about 10 minutes; ARGS='status-first …' for some)
