@@ -291,3 +291,34 @@ func TestObservedWhileOthersAsk(t *testing.T) {
 		}
 	}
 }
+
+// Of two that asked for one ID and were not answered, the older one finds what was made
+// of it, whichever is looked at first after a restart.
+//
+// contract: S7, S11, S12
+func TestOlderFindsWhatBothAskedFor(t *testing.T) {
+	w := newWorld(t, emulator.InPlace, tokenSecret("tok", secretToken), tokenSecret("other", otherToken))
+	w.declareReal(emulator.InPlace)
+	older := subscription("older", application("app"), externalRef("acme"))
+	older.CreationTimestamp.Time = w.clock.Now().Add(-time.Hour)
+	w.add(older, subscription("younger", application("app"), tokenIn("other"), externalRef("acme")))
+	for _, lost := range []struct {
+		name  string
+		fault emulator.Fault
+	}{{"younger", emulator.Cut().Before()}, {"older", emulator.Cut().After()}} {
+		w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, lost.fault))
+		if _, err := w.pass(lost.name); err == nil {
+			t.Fatal("no error")
+		}
+		w.restart()
+	}
+	if cr, err := w.pass("younger"); err == nil || baselineOf(t, cr) != nil {
+		t.Errorf("the younger one takes what the other's create made: %v", err)
+	}
+	inForce(t, w.settle("older"))
+	if got := w.only(); got.ID != "acme" || !w.HoldsToken("acme", secretToken) {
+		t.Errorf("it was taken: %+v", got)
+	}
+	cr, err := w.pass("younger")
+	refused(t, cr, err, v1alpha1.ReasonConflict)
+}
