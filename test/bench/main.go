@@ -81,7 +81,7 @@ type config struct {
 
 func defaults() config {
 	return config{
-		n: 1000, seed: 1, idle: 2 * time.Minute, still: 15 * time.Second, restart: time.Minute, drift: time.Minute,
+		n: 1000, seed: 1, idle: 2 * time.Minute, still: 15 * time.Second, restart: time.Minute, drift: 30 * time.Second,
 		edits: 200, foreign: 20, sites: 10, soak: 10 * time.Second,
 		directCreate: 200, directEdits: 5, directRate: 10, directPoll: time.Minute, warm: 2 * time.Minute, log: io.Discard,
 	}
