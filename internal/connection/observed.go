@@ -46,6 +46,15 @@ type ObservedRestAPI struct {
 	Listed bool
 }
 
+// ReadRestAPI reads an API for itself.
+func ReadRestAPI(ctx context.Context, c *gateway.Client, handle string) (*ObservedRestAPI, error) {
+	got, err := c.GetRestAPI(ctx, handle)
+	if err != nil {
+		return nil, err
+	}
+	return &ObservedRestAPI{RestAPI: *got}, nil
+}
+
 // observed is what is read of a gateway for all managed resources together.
 type observed struct {
 	subscriptions *observation.Shared[gateway.Subscription]
@@ -85,11 +94,7 @@ func observe(c *gateway.Client, interval time.Duration, now func() time.Time, wa
 				return out, err
 			},
 			Get: func(ctx context.Context, handle string) (*ObservedRestAPI, error) {
-				got, err := c.GetRestAPI(ctx, handle)
-				if err != nil {
-					return nil, err
-				}
-				return &ObservedRestAPI{RestAPI: *got}, nil
+				return ReadRestAPI(ctx, c, handle)
 			},
 			ID:     func(a *ObservedRestAPI) string { return a.Metadata.Name },
 			Absent: gateway.IsNotFound,
@@ -116,41 +121,39 @@ func sameAPI(a, b *ObservedRestAPI) bool {
 	return reflect.DeepEqual(x, y)
 }
 
+// A reading is one of what is read of a gateway, of whatever kind.
+type reading interface {
+	Writing(id string) (done func())
+	Forget(who types.NamespacedName)
+	Refresh(ctx context.Context)
+}
+
+func (o *observed) readings() map[gateway.Kind]reading {
+	return map[gateway.Kind]reading{
+		gateway.KindSubscription:     o.subscriptions,
+		gateway.KindSubscriptionPlan: o.plans,
+		gateway.KindRestAPI:          o.apis,
+	}
+}
+
 // writing tells that a call begins, and returns a function that tells that it ended.
 func (o *observed) writing(c gateway.Call) func() {
-	if o == nil || c.ID == "" || c.Verb == gateway.VerbGet || c.Verb == gateway.VerbList || c.Verb == gateway.VerbProbe {
+	if o == nil || c.ID == "" || !c.Verb.Writes() {
 		return func() {}
 	}
-	switch c.Kind {
-	case gateway.KindSubscription:
-		return o.subscriptions.Writing(c.ID)
-	case gateway.KindSubscriptionPlan:
-		return o.plans.Writing(c.ID)
-	case gateway.KindRestAPI:
-		return o.apis.Writing(c.ID)
-	}
-	return func() {}
+	return o.readings()[c.Kind].Writing(c.ID)
 }
 
 func (o *observed) refresh(ctx context.Context) {
 	var wg sync.WaitGroup
-	wg.Go(func() { o.subscriptions.Refresh(ctx) })
-	wg.Go(func() { o.plans.Refresh(ctx) })
-	wg.Go(func() { o.apis.Refresh(ctx) })
+	for _, r := range o.readings() {
+		wg.Go(func() { r.Refresh(ctx) })
+	}
 	wg.Wait()
 }
 
 // forget a managed resource that looks elsewhere, or nowhere, by now.
-func (o *observed) forget(who Looker) {
-	switch who.Kind {
-	case gateway.KindSubscription:
-		o.subscriptions.Forget(who.Name)
-	case gateway.KindSubscriptionPlan:
-		o.plans.Forget(who.Name)
-	case gateway.KindRestAPI:
-		o.apis.Forget(who.Name)
-	}
-}
+func (o *observed) forget(who Looker) { o.readings()[who.Kind].Forget(who.Name) }
 
 // Observed tells whether one reading of the gateway serves all who look at it.
 func (g *Gateway) Observed() bool { return g.link.observed != nil }
@@ -177,11 +180,7 @@ func (g *Gateway) ObserveSubscriptionPlan(ctx context.Context, l Look, id string
 // ObserveRestAPI returns the API with a handle in the same way.
 func (g *Gateway) ObserveRestAPI(ctx context.Context, l Look, handle string) (*ObservedRestAPI, error) {
 	if g.link.observed == nil {
-		got, err := g.GetRestAPI(ctx, handle)
-		if err != nil {
-			return nil, err
-		}
-		return &ObservedRestAPI{RestAPI: *got}, nil
+		return ReadRestAPI(ctx, g.Client, handle)
 	}
 	g.link.pool.lookers.move(Looker{gateway.KindRestAPI, l.Who}, g.link.observed)
 	return g.link.observed.apis.Get(ctx, l.Who, handle, l.Need)

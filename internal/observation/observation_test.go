@@ -114,6 +114,17 @@ func TestRefreshIsDueBeforeAnybodyHasToWait(t *testing.T) {
 	}
 }
 
+// listing is a world in which x looks at a, and a list is under way.
+func listing(t *testing.T, is thing) (*world, *call) {
+	t.Helper()
+	w := newWorld(t, is)
+	w.get("x", is.ID, Need{})
+	w.holding(true)
+	w.after(24 * time.Second)
+	go w.refresh()
+	return w, w.only()
+}
+
 func TestReadYourWrites(t *testing.T) {
 	t.Run("AfterAWrite", story(func(t *testing.T) {
 		w := newWorld(t, thing{ID: "a", Value: 1}, thing{ID: "b", Value: 1})
@@ -199,12 +210,7 @@ func TestReadYourWrites(t *testing.T) {
 		w.wantCalls("With a read of it.", "list", "get a")
 	}))
 	t.Run("ListThatBeganBeforeAndComesAfter", story(func(t *testing.T) {
-		w := newWorld(t, thing{ID: "a", Value: 1})
-		w.get("x", "a", Need{})
-		w.holding(true)
-		w.after(24 * time.Second)
-		go w.refresh()
-		l := w.only()
+		w, l := listing(t, thing{ID: "a", Value: 1})
 		old := w.read(l)
 		w.write(thing{ID: "a", Value: 2})
 		w.holding(false)
@@ -215,12 +221,7 @@ func TestReadYourWrites(t *testing.T) {
 		w.wantCalls("It was read once.", "list", "list", "get a")
 	}))
 	t.Run("ListOlderThanARead", story(func(t *testing.T) {
-		w := newWorld(t, thing{ID: "a", Value: 1})
-		w.get("x", "a", Need{})
-		w.holding(true)
-		w.after(24 * time.Second)
-		go w.refresh()
-		l := w.only()
+		w, l := listing(t, thing{ID: "a", Value: 1})
 		old := w.read(l)
 		w.put(thing{ID: "a", Value: 2})
 		w.holding(false)

@@ -158,14 +158,6 @@ func Older(a, b metav1.Object) bool {
 	return cmp.Or(at.Compare(bt.Time), cmp.Compare(a.GetUID(), b.GetUID())) < 0
 }
 
-// Predates tells whether something was created at a gateway before the managed resource
-// that may have asked for it was, by more than the clocks of gateway and API server may
-// differ. If it was not after all, a create that is repeated meets it.
-func Predates(created, asked time.Time) bool {
-	const skew = 5 * time.Minute
-	return !created.IsZero() && created.Before(asked.Add(-skew))
-}
-
 // first of the holders of one object.
 func first(holders []Holder, incumbent types.UID) Holder {
 	return slices.MinFunc(holders, func(a, b Holder) int {

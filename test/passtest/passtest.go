@@ -125,11 +125,7 @@ func (e Each) ObserveSubscriptionPlan(ctx context.Context, _ connection.Look, id
 
 // ObserveRestAPI reads an API.
 func (e Each) ObserveRestAPI(ctx context.Context, _ connection.Look, handle string) (*connection.ObservedRestAPI, error) {
-	got, err := e.GetRestAPI(ctx, handle)
-	if err != nil {
-		return nil, err
-	}
-	return &connection.ObservedRestAPI{RestAPI: *got}, nil
+	return connection.ReadRestAPI(ctx, e.Client, handle)
 }
 
 // RefuseWrites has the API server refuse what passes write while the condition

@@ -28,7 +28,6 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
-	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
@@ -187,7 +186,7 @@ func judgeAttempt(a *record.Attempt, asked time.Time, listed []gateway.Subscript
 			if a.AbsentBefore {
 				return &listed[i], nil
 			}
-		case !inPlace && a.Known != nil && !wasKnown(a, s) && !ownership.Predates(s.CreatedAt, asked):
+		case !inPlace && a.Known != nil && !wasKnown(a, s) && !isOlder(s, asked):
 			candidates = append(candidates, &listed[i])
 		}
 	}
@@ -232,6 +231,14 @@ func wasKnown(a *record.Attempt, s gateway.Subscription) bool {
 	}
 	newest, err := time.Parse(time.RFC3339Nano, a.Known[0])
 	return err == nil && !s.CreatedAt.After(newest)
+}
+
+// isOlder tells whether a subscription was created before the object that may have
+// asked for it, by more than the clocks of gateway and API server may differ. If it
+// was after all, a create that is repeated meets its token.
+func isOlder(s gateway.Subscription, asked time.Time) bool {
+	const skew = 5 * time.Minute
+	return !s.CreatedAt.IsZero() && s.CreatedAt.Before(asked.Add(-skew))
 }
 
 // An adoptionCase is what is known when a create was refused since something is
