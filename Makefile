@@ -23,7 +23,8 @@ RACE    ?= $(if $(and $(filter 1,$(CGO)),$(CC)),-race)
 # What takes the time of a test is the API server; these start none.
 RACED   := $(patsubst %,./%/...,$(wildcard $(addprefix internal/,gateway connection observation ownership emulator controller sandbox/process)))
 
-# Each of these has an API server of its own and takes all the machine has.
+# Each of these has an API server of its own and takes all the machine has. A result of
+# theirs is not taken from Go's cache, which does not see what they build and run.
 ALONE   := ./test/contract ./test/crash ./test/bench
 
 ##@ Try it
@@ -73,7 +74,7 @@ test: tools ## Run all tests (TESTFLAGS='-run …' for some of them)
 	go test -timeout 10m $(TESTFLAGS) $$(go list ./... | grep -vxF -f <(go list $(RACED) $(ALONE))) || status=1; \
 	for suite in $(ALONE); do \
 	  echo "==> $$suite, on a real API server"; \
-	  go test -timeout 20m $(TESTFLAGS) $$suite || status=1; \
+	  go test -count=1 -timeout 20m $(TESTFLAGS) $$suite || status=1; \
 	done; \
 	exit $$status
 
