@@ -50,6 +50,8 @@ type config struct {
 	// happens to.
 	n    int
 	seed uint64
+	// burst is whether only their creation is measured, beside the floor.
+	burst bool
 	// idle is how long is measured while nothing happens.
 	idle time.Duration
 	// still is how long nothing may have been written to count as settled.
@@ -91,6 +93,7 @@ func main() {
 	c := defaults()
 	c.log = os.Stderr
 	flag.IntVar(&c.n, "n", c.n, "how many subscriptions")
+	flag.BoolVar(&c.burst, "burst", c.burst, "measure nothing but their creation, beside the floor, and keep no figures")
 	flag.Uint64Var(&c.seed, "seed", c.seed, "chooses which of them something happens to")
 	flag.DurationVar(&c.idle, "idle", c.idle, "how long to measure while nothing happens")
 	flag.DurationVar(&c.drift, "drift", c.drift, "within which time the provider is to notice what others changed at a gateway")
@@ -132,7 +135,7 @@ func run(ctx context.Context, c config, dir string, out io.Writer) error {
 	if len(r.broken) > 0 {
 		return errors.Errorf("something is broken, and the figures are not kept:\n%s", strings.Join(r.broken, "\n"))
 	}
-	if dir != "" {
+	if dir != "" && !c.burst {
 		records, err := r.save(dir)
 		if err != nil {
 			return err

@@ -71,6 +71,13 @@ func measure(ctx context.Context, c config, root string) (*report, error) {
 	if err != nil {
 		return nil, errors.Wrap(err, "cannot measure the floor")
 	}
+	if b.burst {
+		err := errors.Wrap(b.measureProvider(ctx, floor, &direct{}), "cannot measure the provider")
+		for i := range b.report.rows {
+			b.report.rows[i].direct = none()
+		}
+		return b.report, err
+	}
 	direct, err := b.measureDirect(ctx)
 	if err != nil {
 		return nil, errors.Wrap(err, "cannot measure the direct one")
@@ -110,8 +117,8 @@ type creation struct {
 	// the status of ProviderConfigs together, which count who uses them.
 	writes, events float64
 	configs        int
-	// parts of the writes, for people.
-	parts string
+	// parts of the writes, and reads beside them, for people.
+	parts, reads string
 }
 
 // created waits until all are Ready that were begun to be applied at a time, and says
@@ -163,7 +170,23 @@ func (b *bench) created(ctx context.Context, w *world, all []*object, began time
 	c.events = float64(count(calls, call.isEvent)) / float64(len(all))
 	c.configs = count(calls, func(c call) bool { return c.writes() && c.isConfig() })
 	c.writes, c.parts = writesPerObject(calls, len(all), edited)
+	c.reads = readsPerObject(calls, len(all))
 	return c, nil
+}
+
+// readsPerObject are what was read besides, watches apart.
+func readsPerObject(calls []call, n int) string {
+	by := countBy(calls, func(c call) string {
+		if c.Verb == "get" || c.Verb == "list" {
+			return c.line()
+		}
+		return ""
+	})
+	parts := []string{}
+	for _, what := range slices.Sorted(mapKeys(by)) {
+		parts = append(parts, what+" "+number(float64(by[what])/float64(n)))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // writesPerObject are the writes for each of n objects, and what they consist of. The

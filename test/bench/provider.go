@@ -72,7 +72,11 @@ func (b *bench) measureProvider(ctx context.Context, floor creation, direct *dir
 	defer w.end()
 	t := &trial{bench: b, w: w, site: w.sites[0], floor: floor, direct: direct}
 	t.all = objects(t.site, b.n)
-	for _, scenario := range []func(context.Context) error{t.create, t.rest, t.edit, t.interfere, t.memory, t.restart, t.hang} {
+	scenarios := []func(context.Context) error{t.create, t.rest, t.edit, t.interfere, t.memory, t.restart, t.hang}
+	if b.burst {
+		scenarios = scenarios[:1]
+	}
+	for _, scenario := range scenarios {
 		if err := scenario(ctx); err != nil {
 			return err
 		}
@@ -125,6 +129,7 @@ func (t *trial) create(ctx context.Context) error {
 		row{"2 writes", "events per object", "", c.events, t.floor.events, t.direct.events, goal{}},
 	)
 	t.report.note("API-server writes per object, provider: %s", c.parts)
+	t.report.note("API-server reads per object, provider: %s", c.reads)
 	t.report.note("API-server writes per object, floor: %s", t.floor.parts)
 	t.report.note("API-server writes per object, direct: %s", t.direct.parts)
 	return t.lost(ctx, h)
