@@ -252,6 +252,21 @@ func TestFinalizer(t *testing.T) {
 	}
 }
 
+// A create that is about to be stored as pending stores the finalizer with it.
+//
+// contract: A10
+func TestFinalizerOfACreate(t *testing.T) {
+	s := newAPIServer(t, subscription())
+	f := &finalizer{client: s}
+	o := stored(t, s)
+	if err := f.AddFinalizer(withPass(t.Context(), &pass{creating: true}), o); err != nil {
+		t.Fatal(err)
+	}
+	if !meta.FinalizerExists(o, managed.FinalizerName) || len(s.calls) != 0 {
+		t.Errorf("finalizers in memory %v, calls %v", o.Finalizers, s.calls)
+	}
+}
+
 func remembersSubscriptions(o client.Object) bool {
 	_, ok := o.(*gatewayv1alpha1.Subscription)
 	return ok

@@ -39,6 +39,10 @@ type pass struct {
 	err error
 	// settled is whether it was found that there is nothing to do.
 	settled bool
+	// creating is whether the runtime stores next that a create is pending.
+	creating bool
+	// created is whether there is something since.
+	created bool
 }
 
 type passKey struct{}
@@ -47,10 +51,18 @@ func withPass(ctx context.Context, p *pass) context.Context {
 	return context.WithValue(ctx, passKey{}, p)
 }
 
+// passOf is the pass of a context. What is told to one that is nobody's is lost.
+func passOf(ctx context.Context) *pass {
+	if p, ok := ctx.Value(passKey{}).(*pass); ok {
+		return p
+	}
+	return &pass{}
+}
+
 // note the error of a pass, if it has one.
 func note(ctx context.Context, err error) {
-	if p, ok := ctx.Value(passKey{}).(*pass); ok && err != nil {
-		p.err = err
+	if err != nil {
+		passOf(ctx).err = err
 	}
 }
 
@@ -67,7 +79,7 @@ func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternal
 	if meta.WasDeleted(mg) && !c.kind.Holds(mg) {
 		return nothing[T]{}, nil
 	}
-	external, err := c.connect(ctx, mg)
+	external, policies, err := c.connect(ctx, mg)
 	if connection.ProblemOf(err) != "" {
 		err = Refuse(err)
 	}
@@ -77,21 +89,22 @@ func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternal
 		conditions.Set(mg, conditions.Unknown(err))
 		return nil, err
 	}
-	return &noting[T]{TypedExternalClient: external, closer: c.closer}, nil
+	return &noting[T]{TypedExternalClient: external, policies: policies, closer: c.closer}, nil
 }
 
-func (c *connector[T]) connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
+func (c *connector[T]) connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], managed.ManagementPoliciesChecker, error) {
 	if !meta.WasDeleted(mg) {
 		// The cache may not show yet what an earlier pass recorded.
 		if err := c.usage.Track(ctx, mg); err != nil && !kerrors.IsAlreadyExists(err) {
-			return nil, errors.Wrap(err, "cannot record the use of a configuration")
+			return nil, nil, errors.Wrap(err, "cannot record the use of a configuration")
 		}
 	}
 	env, err := c.environmentFor(ctx, mg)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return c.kind.Client(ctx, mg, env)
+	external, err := c.kind.Client(ctx, mg, env)
+	return external, env.Policies, err
 }
 
 // closer returns an external client that looks at the object itself, if the usual one
@@ -153,6 +166,8 @@ func gatewayFor(ctx context.Context, gateways *connection.Pool, mg resource.Mode
 type noting[T resource.ModernManaged] struct {
 	managed.TypedExternalClient[T]
 
+	policies managed.ManagementPoliciesChecker
+
 	// closer returns one that looks more closely, nil if there is none.
 	closer func(ctx context.Context, mg T) (managed.TypedExternalClient[T], error)
 }
@@ -166,9 +181,9 @@ func (n *noting[T]) Observe(ctx context.Context, mg T) (managed.ExternalObservat
 		o, err = n.lookCloser(ctx, mg, o)
 	}
 	note(ctx, err)
-	if p, ok := ctx.Value(passKey{}).(*pass); ok {
-		p.settled = err == nil && o.ResourceExists && o.ResourceUpToDate && !o.ResourceLateInitialized && settled(mg)
-	}
+	p := passOf(ctx)
+	p.settled = err == nil && o.ResourceExists && o.ResourceUpToDate && !o.ResourceLateInitialized && settled(mg)
+	p.creating = err == nil && !o.ResourceExists && !meta.WasDeleted(mg) && n.policies.ShouldCreate()
 	return o, err
 }
 
@@ -185,6 +200,7 @@ func (n *noting[T]) lookCloser(ctx context.Context, mg T, o managed.ExternalObse
 func (n *noting[T]) Create(ctx context.Context, mg T) (managed.ExternalCreation, error) {
 	c, err := n.TypedExternalClient.Create(ctx, mg)
 	note(ctx, err)
+	passOf(ctx).created = err == nil
 	return c, err
 }
 

@@ -33,12 +33,16 @@ type finalizer struct {
 	client client.Client
 }
 
-// AddFinalizer to an object that lacks it.
+// AddFinalizer to an object that lacks it. If a create is about to be stored as pending,
+// that write stores the finalizer too, before anything is asked of a gateway.
 func (f *finalizer) AddFinalizer(ctx context.Context, o resource.Object) error {
 	if meta.FinalizerExists(o, managed.FinalizerName) {
 		return nil
 	}
 	meta.AddFinalizer(o, managed.FinalizerName)
+	if passOf(ctx).creating {
+		return nil
+	}
 	return errors.Wrap(f.patch(ctx, o), "cannot add finalizer")
 }
 

@@ -214,12 +214,13 @@ func (k *Kind[T]) setup(mgr ctrl.Manager, o Options) error {
 	log := o.Logger.WithValues("controller", name)
 	envs := environments{kube: mgr.GetClient(), cache: mgr.GetCache(), recorder: recorder, options: o}
 
+	connect := &connector[T]{
+		environments: envs,
+		kind:         k,
+		usage:        resource.NewProviderConfigUsageTracker(mgr.GetClient(), &v1alpha1.ProviderConfigUsage{}),
+	}
 	ro := []managed.ReconcilerOption{
-		managed.WithTypedExternalConnector(&connector[T]{
-			environments: envs,
-			kind:         k,
-			usage:        resource.NewProviderConfigUsageTracker(mgr.GetClient(), &v1alpha1.ProviderConfigUsage{}),
-		}),
+		managed.WithTypedExternalConnector(connect),
 		managed.WithDeterministicExternalName(true),
 		managed.WithCreationGracePeriod(0),
 		managed.WithInitializers(),
@@ -254,7 +255,7 @@ func (k *Kind[T]) setup(mgr ctrl.Manager, o Options) error {
 
 		kind:     k,
 		client:   mgr.GetClient(),
-		runtime:  managed.NewReconciler(withoutPublisher{mgr}, resource.ManagedKind(k.GroupVersionKind), ro...),
+		runtime:  managed.NewReconciler(runtimeManager{Manager: mgr, client: secretless{confirming[T]{Client: mgr.GetClient(), confirm: connect.confirm}}}, resource.ManagedKind(k.GroupVersionKind), ro...),
 		writes:   o.Writes,
 		clock:    o.Clock,
 		log:      log,

@@ -106,6 +106,7 @@ func TestLookCloser(t *testing.T) {
 			}
 			asked := 0
 			n := &noting[*gatewayv1alpha1.Subscription]{
+				policies:            managed.NewManagementPoliciesResolver(false, nil),
 				TypedExternalClient: observe(tc.far, tc.err),
 				closer: func(context.Context, *gatewayv1alpha1.Subscription) (managed.TypedExternalClient[*gatewayv1alpha1.Subscription], error) {
 					asked++

@@ -24,24 +24,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// withoutPublisher is a manager whose client makes the runtime's publisher of
-// connection details do nothing. That publisher reads the connection Secret on
-// every pass, writes it on every pass where it holds more keys than were
-// returned, and creates an empty one where none were; and the runtime has no
-// option to replace it. The kinds that have connection details publish them
-// themselves, at the moment they must be stored.
+// A runtimeManager is a manager with a client for the runtime's reconciler, which takes
+// it from there and nowhere else.
+type runtimeManager struct {
+	manager.Manager
+
+	client client.Client
+}
+
+// GetClient returns the client for the runtime's reconciler.
+func (m runtimeManager) GetClient() client.Client { return m.client }
+
+// A secretless client makes the runtime's publisher of connection details do
+// nothing. That publisher reads the connection Secret on every pass, writes it on
+// every pass where it holds more keys than were returned, and creates an empty one
+// where none were; and the runtime has no option to replace it. The kinds that have
+// connection details publish them themselves, at the moment they must be stored.
 //
 // The publisher compares what it wants with what it reads. A read that leaves
 // the Secret as it was passed in makes the two equal, and equal is not written.
-type withoutPublisher struct {
-	manager.Manager
-}
-
-// GetClient returns a client that reads every Secret as it was passed in.
-func (m withoutPublisher) GetClient() client.Client {
-	return secretless{Client: m.Manager.GetClient()}
-}
-
 type secretless struct {
 	client.Client
 }

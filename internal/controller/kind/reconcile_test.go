@@ -408,7 +408,7 @@ func TestConnectDeleted(t *testing.T) {
 // A pass notes the last error of its external client, from whatever call.
 func TestNoting(t *testing.T) {
 	want := errors.New("no")
-	e := &noting[*gatewayv1alpha1.Subscription]{TypedExternalClient: managed.TypedExternalClientFns[*gatewayv1alpha1.Subscription]{
+	e := &noting[*gatewayv1alpha1.Subscription]{policies: managed.NewManagementPoliciesResolver(false, nil), TypedExternalClient: managed.TypedExternalClientFns[*gatewayv1alpha1.Subscription]{
 		ObserveFn: func(context.Context, *gatewayv1alpha1.Subscription) (managed.ExternalObservation, error) {
 			return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 		},
