@@ -24,7 +24,6 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/statemetrics"
@@ -261,6 +260,7 @@ func (k *Kind[T]) setup(mgr ctrl.Manager, o Options) error {
 		log:      log,
 		poll:     o.PollInterval,
 		lanes:    newLanes(o.MaxConcurrentReconciles),
+		pace:     newPace(o.GlobalRateLimiter),
 		failures: backoff{base: time.Second, most: time.Minute, factor: 2},
 		requeues: backoff{base: 10 * time.Millisecond, most: time.Minute, factor: 4},
 	}
@@ -271,12 +271,12 @@ func (k *Kind[T]) setup(mgr ctrl.Manager, o Options) error {
 		Named(name).
 		WithOptions(o.ForControllerRuntime()).
 		For(k.New(), builder.WithPredicates(desiredStateChanged()))
-	k.watch(b, mgr.GetClient())
+	k.watch(b, mgr.GetClient(), r.pace.await)
 	b.WatchesRawSource(o.Wakes.source(gateway.Kind(k.GroupVersionKind.Kind)))
 	if k.Watch != nil {
 		k.Watch(b)
 	}
-	return b.Complete(ratelimiter.NewReconciler(name, r, o.GlobalRateLimiter))
+	return b.Complete(r)
 }
 
 // NewMetrics returns the runtime's metrics of managed resources, registered with a

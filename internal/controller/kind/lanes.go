@@ -21,13 +21,16 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 const (
 	// slowAfter is how long a pass may take before it counts as a slow one.
 	slowAfter = time.Second
-	// lanePause is about how long a managed resource waits whose lane is full.
-	lanePause = 2 * time.Second
+	// lanePause is the longest that somebody waits whose lane is full: one of those who
+	// were let in before may have gone elsewhere.
+	lanePause = 30 * time.Second
 )
 
 // lanes keep whoever has a slow gateway from taking all the workers of a kind: what
@@ -39,8 +42,17 @@ type lanes struct {
 	width, slow int
 
 	mu sync.Mutex
-	// began is when the passes began that are under way, by lane.
-	began map[string]map[*pass]time.Time
+	m  map[string]*lane
+}
+
+// A lane has somebody in it, or somebody who waits. Otherwise it is not remembered.
+type lane struct {
+	// began is when the passes began that are under way.
+	began map[*pass]time.Time
+	// waits are those that found it full. They are in one of the queues, in the order in
+	// which they came, where some are longer than they wait.
+	waits           sets.Set[reconcile.Request]
+	urgent, patient []reconcile.Request
 }
 
 // newLanes leave half the workers to others, and more where a gateway is slow.
@@ -58,35 +70,80 @@ func laneOf(mg resource.ModernManaged) string {
 	return "cluster/" + ref.Name
 }
 
-// enter a lane for a pass, unless it is full.
-func (l *lanes) enter(lane string, p *pass, now time.Time) bool {
+// enter a lane for a pass. If that is full, the request waits until somebody leaves.
+func (l *lanes) enter(name string, p *pass, req reconcile.Request, urgent bool, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	in, ok := l.m[name]
+	if !ok {
+		in = &lane{began: map[*pass]time.Time{}, waits: sets.New[reconcile.Request]()}
+		if l.m == nil {
+			l.m = map[string]*lane{}
+		}
+		l.m[name] = in
+	}
+	if l.room(in, now) > 0 {
+		in.began[p] = now
+		in.waits.Delete(req)
+		return true
+	}
+	switch {
+	case urgent:
+		in.urgent = append(in.urgent, req)
+	case !in.waits.Has(req):
+		in.patient = append(in.patient, req)
+	}
+	in.waits.Insert(req)
+	return false
+}
+
+// room is for how many there is in a lane.
+func (l *lanes) room(in *lane, now time.Time) int {
 	slow := 0
-	for _, began := range l.began[lane] {
+	for _, began := range in.began {
 		if now.Sub(began) > slowAfter {
 			slow++
 		}
 	}
-	if len(l.began[lane]) >= l.width || slow >= l.slow {
-		return false
+	if slow >= l.slow {
+		return 0
 	}
-	if l.began == nil {
-		l.began = map[string]map[*pass]time.Time{}
-	}
-	if l.began[lane] == nil {
-		l.began[lane] = map[*pass]time.Time{}
-	}
-	l.began[lane][p] = now
-	return true
+	return l.width - len(in.began)
 }
 
-// leave a lane.
-func (l *lanes) leave(lane string, p *pass) {
+// leave a lane, and return those for whom there is room now.
+func (l *lanes) leave(name string, p *pass, now time.Time) []reconcile.Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.began[lane], p)
-	if len(l.began[lane]) == 0 {
-		delete(l.began, lane)
+	in, ok := l.m[name]
+	if !ok {
+		return nil
 	}
+	delete(in.began, p)
+	var next []reconcile.Request
+	for room := l.room(in, now); len(next) < room; {
+		req, ok := in.next()
+		if !ok {
+			break
+		}
+		next = append(next, req)
+	}
+	if len(in.began)+len(in.waits) == 0 {
+		delete(l.m, name)
+	}
+	return next
+}
+
+// next of those who wait.
+func (in *lane) next() (reconcile.Request, bool) {
+	for _, queue := range []*[]reconcile.Request{&in.urgent, &in.patient} {
+		for len(*queue) > 0 {
+			req := (*queue)[0]
+			if *queue = (*queue)[1:]; in.waits.Has(req) {
+				in.waits.Delete(req)
+				return req, true
+			}
+		}
+	}
+	return reconcile.Request{}, false
 }

@@ -21,10 +21,19 @@ import (
 	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 )
+
+func request(name string) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: name}}
+}
 
 // Whoever has a slow gateway waits for it, and nobody else does.
 //
@@ -35,7 +44,7 @@ func TestLanes(t *testing.T) {
 	enter := func(reason, lane string, now time.Time, want bool) *pass {
 		t.Helper()
 		p := &pass{}
-		if got := l.enter(lane, p, now); got != want {
+		if got := l.enter(lane, p, request("any"), false, now); got != want {
 			t.Errorf("%s enter(%s): %t, want %t", reason, lane, got, want)
 		}
 		return p
@@ -48,20 +57,98 @@ func TestLanes(t *testing.T) {
 	enter("Another lane has its own.", "b", began, true)
 
 	for _, p := range under[2:] {
-		l.leave("a", p)
+		l.leave("a", p, began)
 	}
 	enter("What is quick leaves room.", "a", began.Add(slowAfter), true)
 	enter("What is slow does not.", "a", began.Add(slowAfter+time.Millisecond), false)
-	l.leave("a", under[0])
+	l.leave("a", under[0], began)
 	last := enter("Until it ends.", "a", began.Add(slowAfter+time.Millisecond), true)
-	l.leave("a", last)
-	for lane, passes := range l.began {
-		for p := range passes {
-			l.leave(lane, p)
+	l.leave("a", last, began)
+	for name, in := range l.m {
+		for p := range in.began {
+			l.leave(name, p, began)
 		}
 	}
-	if len(l.began) != 0 {
+	if len(l.m) != 0 {
 		t.Error("a lane is remembered that nobody is in")
+	}
+	if next := l.leave("nobody's", &pass{}, began); next != nil {
+		t.Errorf("%v wait for a lane that nobody was in", next)
+	}
+}
+
+// Those who wait are let in as others leave, in their order, and first those that
+// somebody waits for.
+//
+// contract: A4
+func TestLanesInOrder(t *testing.T) {
+	now := time.Unix(1000, 0)
+	l := newLanes(4)
+	first, second := &pass{}, &pass{}
+	for _, p := range []*pass{first, second} {
+		if !l.enter("a", p, request("in"), false, now) {
+			t.Fatal("a lane of two is full with less")
+		}
+	}
+	for _, name := range []string{"patient", "other", "patient", "gone"} {
+		l.enter("a", &pass{}, request(name), false, now)
+	}
+	l.enter("a", &pass{}, request("edited"), true, now)
+	l.enter("a", &pass{}, request("other"), true, now)
+
+	leave := func(p *pass, at time.Time, want ...string) {
+		t.Helper()
+		var got []string
+		for _, r := range l.leave("a", p, at) {
+			got = append(got, r.Name)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("let in: -want, +got:\n%s", diff)
+		}
+	}
+	leave(first, now, "edited")
+	in := &pass{}
+	l.enter("a", in, request("edited"), true, now)
+	leave(in, now, "other")
+	l.enter("a", in, request("other"), true, now)
+	leave(in, now.Add(2*slowAfter))
+	// Whatever comes to an end lets in as many as there is room for.
+	leave(second, now.Add(2*slowAfter), "patient", "gone")
+	leave(&pass{}, now)
+	if len(l.m) != 0 {
+		t.Errorf("%d lanes are remembered", len(l.m))
+	}
+}
+
+// What somebody waits for is not held back by the limit, and does not use it up. All else
+// waits for its time once.
+//
+// contract: A4
+func TestPace(t *testing.T) {
+	// One at once, and one an hour.
+	p := newPace(&workqueue.TypedBucketRateLimiter[string]{Limiter: rate.NewLimiter(rate.Every(time.Hour), 1)})
+	begin := func(name string, urgent, wantAwaited bool, want time.Duration) {
+		t.Helper()
+		awaited, d := p.begin(request(name), urgent)
+		if awaited != wantAwaited || d.Round(time.Minute) != want {
+			t.Errorf("%s: awaited %t, to wait %s", name, awaited, d)
+		}
+	}
+	begin("edited", true, true, 0)
+	begin("edited", true, true, 0)
+	begin("polled", false, false, 0)
+	begin("next", false, false, time.Hour)
+	begin("edited", true, true, 0)
+	p.await(request("next"))
+	begin("next", false, true, 0)
+	begin("next", false, false, 2*time.Hour)
+	begin("next", false, false, 0)
+	p.await(request("next"))
+	p.forget(request("next"))
+	begin("next", false, false, 3*time.Hour)
+	p.forget(request("next"))
+	if len(p.awaited)+len(p.delayed) != 0 {
+		t.Errorf("remembered: %v, %v", p.awaited, p.delayed)
 	}
 }
 

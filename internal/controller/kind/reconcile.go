@@ -32,6 +32,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
@@ -58,6 +59,7 @@ type reconciler[T resource.ModernManaged] struct {
 	poll    time.Duration
 
 	lanes    *lanes
+	pace     *pace
 	holds    holds
 	failures backoff
 	requeues backoff
@@ -77,6 +79,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if err := r.client.Get(ctx, req.NamespacedName, mg); err != nil {
 		if resource.IgnoreNotFound(err) == nil {
 			r.forget(r.names.take(req.NamespacedName))
+			r.pace.forget(req)
 			r.options.Gateways.Ignore(r.looker(req.NamespacedName))
 		}
 		return reconcile.Result{}, resource.IgnoreNotFound(err)
@@ -89,18 +92,27 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		return reconcile.Result{RequeueAfter: cacheLag}, nil
 	}
 
-	p, lane := &pass{}, laneOf(mg)
-	if !r.lanes.enter(lane, p, r.clock.Now()) {
-		return reconcile.Result{RequeueAfter: jitter(lanePause, 0.5)}, nil
+	awaited, d := r.pace.begin(req, lookOf(mg, 0).Urgent)
+	if d > 0 {
+		return atLeisure(d), nil
 	}
-	defer r.lanes.leave(lane, p)
+	p, lane := &pass{}, laneOf(mg)
+	if !r.lanes.enter(lane, p, req, awaited, r.clock.Now()) {
+		if awaited {
+			r.pace.await(req)
+		}
+		return reconcile.Result{RequeueAfter: jitter(lanePause, 0.2)}, nil
+	}
+	defer func() {
+		r.options.Wakes.admit(r.looker(req.NamespacedName).Kind, r.lanes.leave(lane, p, r.clock.Now()))
+	}()
 
 	causes := ""
 	if !meta.WasDeleted(mg) {
 		causes = r.causes(ctx, mg)
 		if wait, held := r.holds.remaining(uid, causes, r.clock.Now()); held {
 			if !r.guard(ctx, mg) {
-				return reconcile.Result{RequeueAfter: r.untilNextLook(wait)}, nil
+				return atLeisure(r.untilNextLook(wait)), nil
 			}
 		}
 	}
@@ -120,13 +132,13 @@ func (r *reconciler[T]) next(mg T, causes string, res reconcile.Result, p *pass)
 	if errors.As(p.err, &refused) && !meta.WasDeleted(mg) {
 		r.requeues.forget(uid)
 		wait := r.holds.refuse(uid, causes, r.clock.Now(), refused.atMost)
-		return reconcile.Result{RequeueAfter: soon(r.untilNextLook(wait))}
+		return atLeisure(soon(r.untilNextLook(wait)))
 	}
 	if p.err != nil {
 		r.requeues.forget(uid)
 		if observation.IsShared(p.err) {
 			// It is woken as soon as the gateway can be read again.
-			return reconcile.Result{RequeueAfter: jitter(maxHold, 0.2)}
+			return atLeisure(jitter(maxHold, 0.2))
 		}
 		if d, ok := retryAfter(p.err); ok {
 			// Never before that: all who are waiting would only be told to wait on.
@@ -143,9 +155,15 @@ func (r *reconciler[T]) next(mg T, causes string, res reconcile.Result, p *pass)
 	polled := r.kind.Polled != nil && r.kind.Polled(mg)
 	if p.settled && !polled && r.options.Gateways.Watches(r.looker(client.ObjectKeyFromObject(mg))) {
 		// It is woken when what it looks at changes.
-		return reconcile.Result{RequeueAfter: jitter(r.options.ResyncInterval, 0.2)}
+		return atLeisure(jitter(r.options.ResyncInterval, 0.2))
 	}
-	return res
+	return atLeisure(res.RequeueAfter)
+}
+
+// atLeisure is another look after a while, behind what somebody waits for then. After no
+// time at all it is none.
+func atLeisure(d time.Duration) reconcile.Result {
+	return reconcile.Result{RequeueAfter: d, Priority: new(handler.LowPriority)}
 }
 
 // looker is a managed resource as one that looks at a gateway.

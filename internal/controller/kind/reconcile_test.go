@@ -26,6 +26,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -35,6 +36,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
@@ -83,10 +85,12 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	b.reconciler = &reconciler[*gatewayv1alpha1.Subscription]{
 		environments: environments{kube: b.kube, cache: b.kube, options: Options{
 			Gateways: connection.NewPool(connection.Options{Live: b.kube, Cache: b.kube, Metadata: b.kube, Now: b.clock.Now}),
+			Wakes:    &Wakes{},
 		}},
 		kind: k, client: b.kube, runtime: reconcile.Func(b.run), writes: &Writes{}, clock: b.clock, log: logging.NewNopLogger(),
 		poll:     time.Minute,
 		lanes:    newLanes(24),
+		pace:     newPace(ratelimiter.NewGlobal(1000)),
 		failures: backoff{base: time.Second, most: time.Minute, factor: 2},
 		requeues: backoff{base: 10 * time.Millisecond, most: time.Minute, factor: 4},
 	}
@@ -140,18 +144,20 @@ func TestNext(t *testing.T) {
 		result  reconcile.Result
 		want    []time.Duration
 		share   float64
+		// leisure is whether what somebody waits for comes first then.
+		leisure bool
 	}{
-		"Success":        {reason: "After success a poll interval later.", result: reconcile.Result{RequeueAfter: time.Minute}, want: []time.Duration{time.Minute, time.Minute}},
-		"Done":           {reason: "What is done for good is not looked at again.", want: []time.Duration{0}},
+		"Success":        {reason: "After success a poll interval later.", result: reconcile.Result{RequeueAfter: time.Minute}, want: []time.Duration{time.Minute, time.Minute}, leisure: true},
+		"Done":           {reason: "What is done for good is not looked at again.", want: []time.Duration{0}, leisure: true},
 		"Requeue":        {reason: "The runtime may ask for another pass at once, and again.", result: requeue, want: []time.Duration{10 * time.Millisecond, 40 * time.Millisecond, 160 * time.Millisecond}, share: 0.2},
 		"Failure":        {reason: "What fails for the moment is repeated.", noted: errors.New("down"), result: requeue, want: []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, share: 0.2},
-		"Refusal":        {reason: "What is refused for good is left alone.", noted: Refuse(errors.New("no")), result: requeue, want: []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, 60 * time.Second, 60 * time.Second}, share: 0.1},
+		"Refusal":        {reason: "What is refused for good is left alone.", noted: Refuse(errors.New("no")), result: requeue, want: []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, 60 * time.Second, 60 * time.Second}, share: 0.1, leisure: true},
 		"DeletedRefusal": {reason: "Nothing that is being deleted is.", deleted: true, noted: Refuse(errors.New("no")), want: []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}, share: 0.2},
 		"After":          {reason: "Some failures say when.", noted: After(errors.New("soon"), 5*time.Second), want: []time.Duration{5 * time.Second, 5 * time.Second}, share: 0.1},
 		"Now":            {reason: "And if that is now, it is soon, and not never.", noted: After(errors.New("now"), 0), want: []time.Duration{time.Millisecond}, share: 10},
 		"HeldOff":        {reason: "A gateway that is held off says when.", noted: heldOff, want: []time.Duration{10 * time.Second, 10 * time.Second}, share: 0.1},
 		"RefuseForNoTime": {
-			reason: "A refusal without a time is not for ever either.", noted: RefuseAtMost(errors.New("no"), 0), want: []time.Duration{time.Millisecond}, share: 10,
+			reason: "A refusal without a time is not for ever either.", noted: RefuseAtMost(errors.New("no"), 0), want: []time.Duration{time.Millisecond}, share: 10, leisure: true,
 		},
 	}
 	for name, tc := range cases {
@@ -163,6 +169,9 @@ func TestNext(t *testing.T) {
 			}
 			for i, want := range tc.want {
 				res := b.next(o, "causes", tc.result, &pass{err: tc.noted})
+				if leisure := res.Priority != nil && *res.Priority == handler.LowPriority; leisure != tc.leisure {
+					t.Errorf("%s Pass %d: priority %v", tc.reason, i, res.Priority)
+				}
 				if want == 0 && res.RequeueAfter == 0 {
 					continue
 				}
@@ -558,6 +567,9 @@ func TestOtherPredicates(t *testing.T) {
 		if got := configChanged().Update(event.UpdateEvent{ObjectOld: same, ObjectNew: tc.is}); got != tc.want {
 			t.Errorf("config, %s: %t, want %t", name, got, tc.want)
 		}
+	}
+	if arrived().Create(event.CreateEvent{Object: same, IsInInitialList: true}) || !arrived().Create(event.CreateEvent{Object: same}) {
+		t.Error("what was there at the start is reported, or what comes is not")
 	}
 	plan := func(change func(*gatewayv1alpha1.SubscriptionPlan)) client.Object {
 		o := &gatewayv1alpha1.SubscriptionPlan{}

@@ -86,11 +86,11 @@ func (k *Kind[T]) usersLive(live client.Reader) func(context.Context, connection
 	}
 }
 
-// usersIndexed counts them by the index.
+// usersIndexed counts them by the index, and copies none of them for that.
 func (k *Kind[T]) usersIndexed(cache client.Reader) func(context.Context, connection.Ref) (int, error) {
 	return func(ctx context.Context, ref connection.Ref) (int, error) {
 		l := k.NewList()
-		err := cache.List(ctx, l, client.MatchingFields{IndexConfig: configKey(ref)})
+		err := cache.List(ctx, l, client.MatchingFields{IndexConfig: configKey(ref)}, client.UnsafeDisableDeepCopy)
 		return len(l.GetItems()), err
 	}
 }

@@ -40,18 +40,25 @@ type Wakes struct {
 // Wake managed resources of a kind, after whatever users wait for. It is a
 // connection.Woken.
 func (w *Wakes) Wake(of gateway.Kind, _ observation.Cause, who []types.NamespacedName) {
-	w.mu.Lock()
-	q, ok := w.queues[of]
-	w.mu.Unlock()
-	if !ok {
-		return
-	}
 	requests := make([]reconcile.Request, 0, len(who))
 	for _, name := range who {
 		requests = append(requests, reconcile.Request{NamespacedName: name})
 	}
+	w.add(of, handler.LowPriority, requests)
+}
+
+// admit managed resources of a kind whose lane was full.
+func (w *Wakes) admit(of gateway.Kind, requests []reconcile.Request) { w.add(of, 0, requests) }
+
+func (w *Wakes) add(of gateway.Kind, priority int, requests []reconcile.Request) {
+	w.mu.Lock()
+	q, ok := w.queues[of]
+	w.mu.Unlock()
+	if !ok || len(requests) == 0 {
+		return
+	}
 	if pq, ok := q.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
-		pq.AddWithOpts(priorityqueue.AddOpts{Priority: new(handler.LowPriority)}, requests...)
+		pq.AddWithOpts(priorityqueue.AddOpts{Priority: new(priority)}, requests...)
 		return
 	}
 	for _, r := range requests {

@@ -143,6 +143,12 @@ func configChanged() predicate.Predicate {
 	return predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 }
 
+// arrived accepts what comes, but not what was there when the provider started: so were
+// the managed resources that use it.
+func arrived() predicate.Predicate {
+	return predicate.Funcs{CreateFunc: func(e event.CreateEvent) bool { return !e.IsInInitialList }}
+}
+
 // labelsChanged accepts other labels, and not what comes or goes: a namespace is there
 // before what is in it.
 func labelsChanged() predicate.Predicate {
@@ -178,8 +184,9 @@ func (k *Kind[T]) index(ctx context.Context, indexer client.FieldIndexer, of cli
 }
 
 // watch what can change the outcome of a reconcile without the managed resource
-// itself changing. Secrets and ConfigMaps are watched by their metadata alone.
-func (k *Kind[T]) watch(b *builder.Builder, c client.Reader) {
+// itself changing. Secrets and ConfigMaps are watched by their metadata alone. Who
+// changes a Secret of a managed resource itself waits for it.
+func (k *Kind[T]) watch(b *builder.Builder, c client.Reader, await func(reconcile.Request)) {
 	configs := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 		return k.Find(ctx, c, IndexConfig, configKey(refTo(o)))
 	})
@@ -191,6 +198,9 @@ func (k *Kind[T]) watch(b *builder.Builder, c client.Reader) {
 			var requests []reconcile.Request
 			if kind == connection.KindSecret {
 				requests = k.Find(ctx, c, IndexSecret, o.GetNamespace()+"/"+o.GetName())
+				for _, r := range requests {
+					await(r)
+				}
 			}
 			for _, ref := range ConfigsReading(ctx, c, connection.Dependency{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}) {
 				requests = append(requests, k.Find(ctx, c, IndexConfig, configKey(ref))...)
@@ -202,7 +212,7 @@ func (k *Kind[T]) watch(b *builder.Builder, c client.Reader) {
 	b.WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 		return k.list(ctx, c, client.InNamespace(o.GetName()))
 	}), builder.WithPredicates(labelsChanged()))
-	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
+	changed := builder.WithPredicates(predicate.And[client.Object](predicate.ResourceVersionChangedPredicate{}, arrived()))
 	b.WatchesMetadata(&corev1.Secret{}, sources(connection.KindSecret), changed)
 	b.WatchesMetadata(&corev1.ConfigMap{}, sources(connection.KindConfigMap), changed)
 }
@@ -212,9 +222,10 @@ func (k *Kind[T]) Find(ctx context.Context, c client.Reader, index, value string
 	return k.list(ctx, c, client.MatchingFields{index: value})
 }
 
+// list the names of managed resources, without a copy of each.
 func (k *Kind[T]) list(ctx context.Context, c client.Reader, o client.ListOption) []reconcile.Request {
 	l := k.NewList()
-	if err := c.List(ctx, l, o); err != nil {
+	if err := c.List(ctx, l, o, client.UnsafeDisableDeepCopy); err != nil {
 		return nil
 	}
 	items := l.GetItems()
