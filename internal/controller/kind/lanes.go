@@ -28,8 +28,10 @@ import (
 const (
 	// slowAfter is how long a pass may take before it counts as a slow one.
 	slowAfter = time.Second
-	// lanePause is the longest that somebody waits whose lane is full: one of those who
-	// were let in before may have gone elsewhere.
+	// placeKept is how long a place is kept for who was let in, and may be gone.
+	placeKept = 2 * time.Second
+	// lanePause is the longest that somebody waits whose lane is full: nobody may leave
+	// whose place was not taken.
 	lanePause = 30 * time.Second
 )
 
@@ -47,8 +49,10 @@ type lanes struct {
 
 // A lane has somebody in it, or somebody who waits. Otherwise it is not remembered.
 type lane struct {
-	// began is when the passes began that are under way.
-	began map[*pass]time.Time
+	// began is when the passes began that are under way, and admitted when those were
+	// let in that have not begun yet. A place is kept for these.
+	began    map[*pass]time.Time
+	admitted map[reconcile.Request]time.Time
 	// waits are those that found it full. They are in one of the queues, in the order in
 	// which they came, where some are longer than they wait.
 	waits           sets.Set[reconcile.Request]
@@ -76,12 +80,13 @@ func (l *lanes) enter(name string, p *pass, req reconcile.Request, urgent bool, 
 	defer l.mu.Unlock()
 	in, ok := l.m[name]
 	if !ok {
-		in = &lane{began: map[*pass]time.Time{}, waits: sets.New[reconcile.Request]()}
+		in = &lane{began: map[*pass]time.Time{}, admitted: map[reconcile.Request]time.Time{}, waits: sets.New[reconcile.Request]()}
 		if l.m == nil {
 			l.m = map[string]*lane{}
 		}
 		l.m[name] = in
 	}
+	delete(in.admitted, req)
 	if l.room(in, now) > 0 {
 		in.began[p] = now
 		in.waits.Delete(req)
@@ -108,7 +113,12 @@ func (l *lanes) room(in *lane, now time.Time) int {
 	if slow >= l.slow {
 		return 0
 	}
-	return l.width - len(in.began)
+	for req, at := range in.admitted {
+		if now.Sub(at) > placeKept {
+			delete(in.admitted, req)
+		}
+	}
+	return l.width - len(in.began) - len(in.admitted)
 }
 
 // leave a lane, and return those for whom there is room now.
@@ -128,7 +138,10 @@ func (l *lanes) leave(name string, p *pass, now time.Time) []reconcile.Request {
 		}
 		next = append(next, req)
 	}
-	if len(in.began)+len(in.waits) == 0 {
+	for _, req := range next {
+		in.admitted[req] = now
+	}
+	if len(in.began)+len(in.admitted)+len(in.waits) == 0 {
 		delete(l.m, name)
 	}
 	return next

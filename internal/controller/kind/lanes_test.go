@@ -107,14 +107,20 @@ func TestLanesInOrder(t *testing.T) {
 		}
 	}
 	leave(first, now, "edited")
+	if l.enter("a", &pass{}, request("overtakes"), true, now) {
+		t.Error("the place of who was let in is taken by another")
+	}
 	in := &pass{}
 	l.enter("a", in, request("edited"), true, now)
 	leave(in, now, "other")
 	l.enter("a", in, request("other"), true, now)
 	leave(in, now.Add(2*slowAfter))
 	// Whatever comes to an end lets in as many as there is room for.
-	leave(second, now.Add(2*slowAfter), "patient", "gone")
-	leave(&pass{}, now)
+	leave(second, now.Add(2*slowAfter), "overtakes", "patient")
+	leave(&pass{}, now.Add(2*slowAfter))
+	// A place is not kept for ever.
+	leave(&pass{}, now.Add(3*slowAfter+placeKept), "gone")
+	leave(&pass{}, now.Add(4*slowAfter+2*placeKept))
 	if len(l.m) != 0 {
 		t.Errorf("%d lanes are remembered", len(l.m))
 	}
