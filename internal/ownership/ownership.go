@@ -41,9 +41,12 @@ type Holding struct {
 	Endpoint string
 
 	// GatewayID and Scope are how the gateway names itself and what the object
-	// belongs to there, its API for example. Together they recognise a gateway that
-	// is known by two endpoints.
+	// belongs to there, its API for example. Together they suggest that a gateway is
+	// known by two endpoints. Any gateway can name itself like another one, though.
 	GatewayID, Scope string
+
+	// Began is when it was created at the gateway; zero as long as it was not seen.
+	Began time.Time
 }
 
 // Same tells whether two holdings are one object: the same ID on the same
@@ -68,10 +71,12 @@ type Holder struct {
 	// Created is when the managed resource was created.
 	Created metav1.Time
 
-	// Reported is true if its status, and not only its annotations, names the
-	// object, or vouches for the create that made it. A user can write annotations, but
-	// not status.
+	// Reported is true if its status, and not only its annotations, names the object. A
+	// user can write annotations, but not status.
 	Reported bool
+
+	// Vouched is true if its status vouches for a create that may have made the object.
+	Vouched bool
 
 	// Refused is true if its status says that it was refused the object,
 	// whatever its annotations say.
@@ -83,45 +88,68 @@ type Holder struct {
 }
 
 // Loses tells whether one of several others that hold the same object has a better
-// claim to it than the given holder. Of those that have any the incumbent wins, if
-// there is one, then the one whose status names the object, then those that were not
-// refused it, of these the older, then the one with the lower UID.
+// claim to it than the given holder. Only those of the same endpoint have any: what is
+// earned at another one can be told by whoever runs a gateway there. Of these the
+// incumbent wins, if there is one, then the one whose status names the object, then the
+// one whose create may have made it, then those that were not refused it, of these the
+// older, then the one with the lower UID.
 func Loses(self Holder, others []Holder, incumbent types.UID) bool {
-	contenders := []Holder{self}
+	best := self
 	for _, o := range others {
-		if contends(o, self, incumbent) {
-			contenders = append(contenders, o)
+		if o.Endpoint != self.Endpoint || unmeant(self, o) {
+			continue
+		}
+		better := cmp.Or(
+			before(o.UID == incumbent, best.UID == incumbent),
+			before(o.Reported, best.Reported),
+			before(o.Vouched, best.Vouched),
+			before(!o.Refused, !best.Refused),
+			o.Created.Compare(best.Created.Time),
+			cmp.Compare(o.UID, best.UID),
+		)
+		if better < 0 {
+			best = o
 		}
 	}
-	return first(contenders, incumbent).UID != self.UID
+	return best.UID != self.UID
+}
+
+// unmeant tells whether another holder cannot mean an ID that only somebody's UID names.
+func unmeant(self, o Holder) bool {
+	return self.ID == string(self.UID) && !o.Reported && !o.Vouched
+}
+
+// HasSeen tells whether a holder has seen an object that was created at a time: only who
+// has knows that to the millisecond, whatever its gateway calls itself.
+func (h Holder) HasSeen(created time.Time) bool {
+	return (h.Reported || h.Vouched) && h.Since != nil && h.Since.Time.Equal(created.Truncate(time.Millisecond))
 }
 
 // LosesAt tells whether one of several others has a better claim than the given holder
 // to an object that was found at an endpoint, and was created at a time. Other endpoints
-// may lead to the same gateway, but any gateway can call itself like another one: only
-// who knows to the millisecond when the object was created has seen it. So those come
-// first who do, or were seen to hold it at that very endpoint; then those whose status
-// was written for that endpoint; then those with nothing but a record; and last who was
-// refused it, or earned something elsewhere. Of equals the one that was seen wins, then
-// the older, whichever endpoint it is looked at from.
+// may lead to the same gateway, but any gateway can call itself like another one. So
+// those come first who have seen the object, or were seen to hold it at that very
+// endpoint, unless what they held was another of that ID; then those whose status was written for that endpoint; then those with
+// nothing but a record; and last who was refused it, or earned something elsewhere. Of
+// equals the one that was seen wins, then the older, whichever endpoint it is looked at
+// from.
 func LosesAt(endpoint string, created time.Time, self Holder, others []Holder, incumbent func(Holding) types.UID) bool {
 	seen := func(h Holder) bool { return incumbent(h.Holding) == h.UID }
 	rank := func(h Holder) int {
 		here := h.Endpoint == endpoint
 		switch {
-		case h.Reported && h.Since != nil && h.Since.Time.Equal(created.Truncate(time.Millisecond)), here && seen(h):
+		case h.HasSeen(created), here && seen(h) && h.Since == nil:
 			return 3
-		case here && h.Reported:
+		case here && (h.Reported || h.Vouched):
 			return 2
-		case h.Reported, h.Refused:
+		case h.Reported, h.Vouched, h.Refused:
 			return 0
 		}
 		return 1
 	}
 	best := self
 	for _, o := range others {
-		if self.ID == string(self.UID) && !o.Reported {
-			// Nobody can mean an ID that only another's UID can name.
+		if unmeant(self, o) {
 			continue
 		}
 		better := cmp.Or(
@@ -137,38 +165,11 @@ func LosesAt(endpoint string, created time.Time, self Holder, others []Holder, i
 	return best.UID != self.UID
 }
 
-// contends tells whether another holder can have a better claim at all.
-func contends(o, self Holder, incumbent types.UID) bool {
-	switch {
-	case self.ID == string(self.UID) && !o.Reported:
-		// Nobody can mean an ID that only another's UID can name.
-		return false
-	case o.Endpoint == self.Endpoint:
-		return true
-	}
-	// What another endpoint says of itself, anybody can make it say. That is more than
-	// a bare record, but nothing against what a holder was seen to hold.
-	return o.Reported && !self.Reported && incumbent != self.UID
-}
-
 // Older tells whether one object was created before another. Of two of the same second
 // it is the one with the lower UID.
 func Older(a, b metav1.Object) bool {
 	at, bt := a.GetCreationTimestamp(), b.GetCreationTimestamp()
 	return cmp.Or(at.Compare(bt.Time), cmp.Compare(a.GetUID(), b.GetUID())) < 0
-}
-
-// first of the holders of one object.
-func first(holders []Holder, incumbent types.UID) Holder {
-	return slices.MinFunc(holders, func(a, b Holder) int {
-		return cmp.Or(
-			before(a.UID == incumbent, b.UID == incumbent),
-			before(a.Reported, b.Reported),
-			before(!a.Refused, !b.Refused),
-			a.Created.Compare(b.Created.Time),
-			cmp.Compare(a.UID, b.UID),
-		)
-	})
 }
 
 // before compares by whether something is true.
@@ -183,9 +184,9 @@ func before(a, b bool) int {
 	}
 }
 
-// Claims are objects that are being created or adopted. What is being created has no
-// scope yet: it may turn out to be what somebody else would adopt through another
-// endpoint of a gateway with the same ID.
+// Claims are objects that are being created or adopted. They count at the endpoint where
+// that is done, and elsewhere only if both have seen the object: what a gateway calls
+// itself is no reason to keep others from it.
 type Claims struct {
 	mu sync.Mutex
 	m  map[string][]claim
@@ -195,41 +196,51 @@ type claim struct {
 	Holding
 
 	uid types.UID
+	// until is when it ends by itself; never if zero.
+	until time.Time
 }
 
 func (c claim) about(h Holding) bool {
-	half := (c.Scope == "") != (h.Scope == "")
-	return c.Same(h) || c.ID == h.ID && half && h.GatewayID != "" && c.GatewayID == h.GatewayID
+	return c.ID == h.ID && (c.Endpoint == h.Endpoint || !c.Began.IsZero() && c.Began.Equal(h.Began))
 }
+
+func (c claim) over(now time.Time) bool { return !c.until.IsZero() && now.After(c.until) }
 
 // Reserve an object for the managed resource with the given UID. It returns
 // false if another one has it reserved. To reserve again what one has reserved
 // is no conflict.
-func (c *Claims) Reserve(uid types.UID, h Holding) bool {
+func (c *Claims) Reserve(uid types.UID, h Holding, now time.Time) bool {
+	return c.ReserveUntil(uid, h, now, time.Time{})
+}
+
+// ReserveUntil reserves an object until a time: until a create that is not answered can
+// no longer take effect, for example, as nobody may ever look what came of it.
+func (c *Claims) ReserveUntil(uid types.UID, h Holding, now, until time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.m == nil {
+		c.m = map[string][]claim{}
+	}
+	c.m[h.ID] = slices.DeleteFunc(c.m[h.ID], func(o claim) bool { return o.over(now) })
 	for i, o := range c.m[h.ID] {
 		if o.about(h) {
 			if o.uid == uid {
 				// More may be known of it now.
-				c.m[h.ID][i].Holding = h
+				c.m[h.ID][i] = claim{Holding: h, uid: uid, until: until}
 			}
 			return o.uid == uid
 		}
 	}
-	if c.m == nil {
-		c.m = map[string][]claim{}
-	}
-	c.m[h.ID] = append(c.m[h.ID], claim{Holding: h, uid: uid})
+	c.m[h.ID] = append(c.m[h.ID], claim{Holding: h, uid: uid, until: until})
 	return true
 }
 
 // Reserved tells whether a managed resource other than the one with the given UID
 // has an object reserved.
-func (c *Claims) Reserved(h Holding, except types.UID) bool {
+func (c *Claims) Reserved(h Holding, except types.UID, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.ContainsFunc(c.m[h.ID], func(o claim) bool { return o.uid != except && o.about(h) })
+	return slices.ContainsFunc(c.m[h.ID], func(o claim) bool { return o.uid != except && o.about(h) && !o.over(now) })
 }
 
 // Release an object a managed resource has reserved: it was not created after

@@ -23,7 +23,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
@@ -57,32 +56,6 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// contract: S12
-func TestFirst(t *testing.T) {
-	old, young := metav1.NewTime(time.Unix(1, 0)), metav1.NewTime(time.Unix(2, 0))
-	cases := map[string]struct {
-		reason    string
-		holders   []Holder
-		incumbent types.UID
-		want      types.UID
-	}{
-		"Incumbent":     {reason: "Age and status can be had; to have been seen at work cannot.", holders: []Holder{{UID: "a", Created: old, Reported: true}, {UID: "b", Created: young}}, incumbent: "b", want: "b"},
-		"IncumbentGone": {reason: "One that holds it no longer counts no longer.", holders: []Holder{{UID: "a", Created: old}, {UID: "b", Created: young}}, incumbent: "c", want: "a"},
-		"Reported":      {reason: "A tenant can copy an annotation but not a status.", holders: []Holder{{UID: "a", Created: old}, {UID: "b", Created: young, Reported: true}}, want: "b"},
-		"Older":         {reason: "Who was there first keeps it.", holders: []Holder{{UID: "b", Created: young}, {UID: "c", Created: old}}, want: "c"},
-		"LowerUID":      {reason: "Something has to decide.", holders: []Holder{{UID: "b", Created: old}, {UID: "a", Created: old}}, want: "a"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			got := first(tc.holders, tc.incumbent).UID
-			slices.Reverse(tc.holders)
-			if diff := cmp.Diff([]types.UID{tc.want, tc.want}, []types.UID{got, first(tc.holders, tc.incumbent).UID}); diff != "" {
-				t.Errorf("%s\nfirst(): -want, +got:\n%s", tc.reason, diff)
-			}
-		})
-	}
-}
-
 // contract: S12, A5
 func TestLoses(t *testing.T) {
 	old, young := metav1.NewTime(time.Unix(1, 0)), metav1.NewTime(time.Unix(2, 0))
@@ -90,8 +63,8 @@ func TestLoses(t *testing.T) {
 		return Holding{ID: id, Endpoint: endpoint, GatewayID: "g", Scope: "s"}
 	}
 	self := Holder{Holding: at("x", "e"), UID: "self", Created: young}
-	reported, own := self, self
-	reported.Reported, own.ID = true, "self"
+	reported, vouched, own := self, self, self
+	reported.Reported, vouched.Vouched, own.ID = true, true, "self"
 	other := func(id, endpoint string, reported bool) Holder {
 		return Holder{Holding: at(id, endpoint), UID: "other", Created: old, Reported: reported}
 	}
@@ -104,10 +77,12 @@ func TestLoses(t *testing.T) {
 		"Older":             {reason: "Who was there first has it.", self: self, other: other("x", "e", false), want: true},
 		"Refused":           {reason: "Unless it was refused it before.", self: self, other: Holder{Holding: at("x", "e"), UID: "other", Created: old, Refused: true}},
 		"Incumbent":         {reason: "Unless this one was seen to have it.", self: self, other: other("x", "e", true), incumbent: "self"},
+		"IncumbentGone":     {reason: "One that holds it no longer counts no longer.", self: self, other: other("x", "e", false), incumbent: "gone", want: true},
+		"Reported":          {reason: "A tenant can copy an annotation but not a status.", self: reported, other: other("x", "e", false)},
+		"Vouched":           {reason: "Nor a create that status vouches for.", self: vouched, other: other("x", "e", false)},
+		"ReportedByOther":   {reason: "Which is less than to be named, as it says nothing of the ID.", self: vouched, other: other("x", "e", true), want: true},
 		"Elsewhere":         {reason: "What another endpoint says of itself is nothing against what status says.", self: reported, other: other("x", "f", true)},
-		"ElsewhereSeen":     {reason: "Nor against what was seen.", self: self, other: other("x", "f", true), incumbent: "self"},
-		"ElsewhereReported": {reason: "But it is more than a bare record.", self: self, other: other("x", "f", true), want: true},
-		"ElsewhereRecorded": {reason: "Which another bare record is not.", self: self, other: other("x", "f", false)},
+		"ElsewhereReported": {reason: "Nor against a bare record.", self: self, other: other("x", "f", true)},
 		"OwnUID":            {reason: "Nobody can mean an ID that only another's UID can name.", self: own, other: other("self", "e", false)},
 		"OwnUIDReported":    {reason: "Unless the provider says so.", self: own, other: other("self", "e", true), want: true},
 	}
@@ -226,26 +201,45 @@ func TestOneHasIt(t *testing.T) {
 	})
 }
 
-// What is being created may be what somebody would adopt through another endpoint.
+// What is adopted through one endpoint is not through another, if both have seen it. What a
+// gateway calls itself keeps nobody from anything.
 //
-// contract: S12
-func TestClaimWithoutScope(t *testing.T) {
+// contract: S12, A5
+func TestClaimsElsewhere(t *testing.T) {
 	c := &Claims{}
-	created := Holding{ID: "x", Endpoint: "a", GatewayID: "g"}
-	found := Holding{ID: "x", Endpoint: "b", GatewayID: "g", Scope: "s"}
-	if !c.Reserve("creator", created) || c.Reserve("adopter", found) || !c.Reserved(found, "adopter") {
-		t.Error("what is being created is adopted through another endpoint")
+	began := time.Unix(1, 5)
+	at := func(endpoint string, began time.Time) Holding {
+		return Holding{ID: "x", Endpoint: endpoint, GatewayID: "g", Scope: "s", Began: began}
 	}
-	if !c.Reserve("elsewhere", Holding{ID: "x", Endpoint: "b", GatewayID: "g"}) {
-		t.Error("two may ask two gateways for one ID")
+	if !c.Reserve("first", at("a", began), time.Time{}) || c.Reserve("second", at("b", began), time.Time{}) || !c.Reserved(at("b", began), "second", time.Time{}) {
+		t.Error("one object is adopted through two endpoints")
 	}
-	c.ReleaseAll("elsewhere")
-	if !c.Reserve("creator", Holding{ID: "x", Endpoint: "a", GatewayID: "g", Scope: "s"}) || c.Reserve("adopter", found) {
-		t.Error("what was created is adopted through another endpoint")
+	if !c.Reserve("third", at("b", time.Time{}), time.Time{}) || !c.Reserve("fourth", at("c", began.Add(1)), time.Time{}) {
+		t.Error("what nobody has seen, or another object, is kept from others by what its gateway calls itself")
 	}
-	c.Release("creator", Holding{ID: "x", Endpoint: "a", GatewayID: "g", Scope: "s"})
-	if !c.Reserve("adopter", found) {
+	if c.Reserve("fifth", at("a", time.Time{}), time.Time{}) {
+		t.Error("at one endpoint one ID is one object")
+	}
+	c.Release("first", at("a", began))
+	c.Release("third", at("b", time.Time{}))
+	if !c.Reserve("second", at("b", began), time.Time{}) {
 		t.Error("what was released is still reserved")
+	}
+}
+
+// What was reserved for a create ends when that can no longer take effect, should nobody
+// look what came of it.
+//
+// contract: S11
+func TestClaimsEnd(t *testing.T) {
+	c := &Claims{}
+	h, until := Holding{ID: "x", Endpoint: "e"}, time.Unix(10, 0)
+	if !c.ReserveUntil("creator", h, time.Unix(1, 0), until) || c.Reserve("other", h, until) || !c.Reserved(h, "other", until) {
+		t.Error("it ends before its time")
+	}
+	later := until.Add(1)
+	if c.Reserved(h, "other", later) || !c.Reserve("other", h, later) || c.Reserve("creator", h, later) {
+		t.Error("it does not end")
 	}
 }
 
@@ -282,7 +276,7 @@ func TestOneOfManyReserves(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 50 {
 		wg.Go(func() {
-			if uid := types.UID(fmt.Sprint(i)); c.Reserve(uid, Holding{ID: "x", Endpoint: "e"}) {
+			if uid := types.UID(fmt.Sprint(i)); c.Reserve(uid, Holding{ID: "x", Endpoint: "e"}, time.Time{}) {
 				won <- uid
 			}
 		})
@@ -305,7 +299,7 @@ func TestClaims(t *testing.T) {
 			"reserve": func(t *rapid.T) {
 				h, u := holding.Draw(t, "holding"), uid.Draw(t, "uid")
 				owner, taken := model[h]
-				if want, got := !taken || owner == u, c.Reserve(u, h); want != got {
+				if want, got := !taken || owner == u, c.Reserve(u, h, time.Time{}); want != got {
 					t.Fatalf("Reserve(%s, %v): want %t, got %t", u, h, want, got)
 				}
 				if !taken {
@@ -332,7 +326,7 @@ func TestClaims(t *testing.T) {
 				for _, h := range []Holding{{ID: "x", Endpoint: "e"}, {ID: "x", Endpoint: "f"}, {ID: "y", Endpoint: "e"}, {ID: "y", Endpoint: "f"}} {
 					for _, u := range []types.UID{"a", "b", "c"} {
 						owner, taken := model[h]
-						if want, got := taken && owner != u, c.Reserved(h, u); want != got {
+						if want, got := taken && owner != u, c.Reserved(h, u, time.Time{}); want != got {
 							t.Fatalf("Reserved(%v, %s): want %t, got %t", h, u, want, got)
 						}
 					}

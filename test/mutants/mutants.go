@@ -39,21 +39,25 @@ func mutants() []mutant {
 `, `	return ownership.LosesAt(is.Endpoint, got.CreatedAt, self, nil, e.incumbents.Of), nil
 `),
 		subscription("bare-record", "S11", "holders.go",
-			`	if !self.Reported {
+			`	if here := was.Endpoint == is.Endpoint; !self.HasSeen(got.CreatedAt) && !(here && (self.Reported || self.Vouched)) {
 `, `	if self.UID == "" {
 `),
 		subscription("vouched-for", "A5", "holders.go",
-			`	a := record.ReadVouched(cr, cr.Status.CreateAttempt)
-	if a == nil {
+			`	v := cr.Status.CreateAttempt
+	return v != nil && v.Endpoint == e.at.Endpoint
 `, `	a, _ := record.ReadAttempt(cr)
-	if a == nil {
+	return a != nil && a.Endpoint == e.at.Endpoint
 `),
-		subscription("vanished-id", "S12", "create.go",
-			`	if theirs {
-		return true, e.giveBack(ctx, cr, answer)
+		subscription("earned-elsewhere", "A5", "holders.go",
+			`(o.Endpoint == h.Endpoint || !proven || o.HasSeen(h.Began))`, `true`),
+		subscription("blank-cheque", "S12", "holders.go",
+			`	case v.ID == h.ID:
+		return true
 	}
-`, `	_ = theirs
-`),
+	// The gateway`, `	case v.Endpoint == h.Endpoint:
+		return true
+	}
+	// The gateway`),
 		subscription("another-attempt", "S11", "attempt.go",
 			`	if err := e.afterOthers(ctx, cr, found); err != nil {
 		return nil, nil, err

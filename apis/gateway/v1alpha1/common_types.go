@@ -17,6 +17,8 @@ limitations under the License.
 package v1alpha1
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 )
 
@@ -87,15 +89,31 @@ const (
 	OriginImported Origin = "Imported"
 )
 
-// A CreateAttempt is what status says of a create that is about to be sent or was not
-// answered. Users can write the annotation that records what is asked for, but not
-// status: a record that it does not vouch for counts for nothing against others.
+// A CreateAttempt is what status says of a create, from before it is sent until what it
+// created was seen. Users can write the annotation that records what is asked for, but
+// not status: a record that it does not vouch for counts for nothing against others.
 type CreateAttempt struct {
 	// Endpoint that is asked.
 	Endpoint string `json:"endpoint"`
 
 	// Digest of the annotation create-attempt.
 	Digest string `json:"digest"`
+
+	// ID, or name if that is what is unique, that is asked for.
+	// +optional
+	ID string `json:"id,omitempty"`
+
+	// APIID and ApplicationID that are asked for. They are there where the gateway may
+	// choose another ID, so that these tell what was created.
+	// +optional
+	APIID string `json:"apiId,omitempty"`
+	// +optional
+	ApplicationID string `json:"applicationId,omitempty"`
+
+	// Time at which the create was about to be sent, for the last time. What was created
+	// at any other time was not created by it.
+	// +optional
+	Time *metav1.Time `json:"time,omitempty"`
 }
 
 // A Reference names a managed resource in the same namespace. It is followed on

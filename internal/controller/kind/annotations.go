@@ -19,9 +19,11 @@ package kind
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -91,13 +93,19 @@ func nameIsRecorded(o client.Object) bool {
 	return err == nil && b != nil && b.ID == meta.GetExternalName(o)
 }
 
+// vouchedFor is how long a create may be sent again before status tells another time.
+const vouchedFor = time.Minute
+
 // Vouch has the status of an object, of which a field is given, vouch for the attempt
 // that the object has in memory: before that is stored, so that no other one ever is.
 // It fails if the object is not as it is at the API server.
-func Vouch(ctx context.Context, c client.Client, o client.Object, field **gatewayv1alpha1.CreateAttempt) error {
+func Vouch(ctx context.Context, c client.Client, o client.Object, field **gatewayv1alpha1.CreateAttempt, now time.Time) error {
 	v := record.Vouch(o)
-	if *field != nil && v != nil && **field == *v {
+	if was := *field; was != nil && v != nil && was.Time != nil && now.Sub(was.Time.Time).Abs() < vouchedFor && was.Endpoint == v.Endpoint && was.Digest == v.Digest {
 		return nil
+	}
+	if v != nil {
+		v.Time = new(metav1.NewTime(now))
 	}
 	*field = v
 	merge := map[string]any{"metadata": map[string]any{"uid": o.GetUID(), "resourceVersion": o.GetResourceVersion()}, "status": map[string]any{"createAttempt": v}}

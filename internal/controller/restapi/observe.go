@@ -132,7 +132,7 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.RestApi) (*finding, er
 			}
 			s.sameGateway = e.at.Recorded(f.baseline.Endpoint, f.baseline.GatewayID)
 		}
-		if s.heldHere, err = e.recordedHere(ctx, mg, f.handle, false); err != nil {
+		if s.heldHere, err = e.recordedHere(ctx, mg, f.handle, nil); err != nil {
 			return nil, err
 		}
 	case err != nil:
@@ -182,6 +182,12 @@ func sameCreation(mg *v1alpha1.RestApi, got *gateway.RestAPI) bool {
 	return was.Unix() == got.Status.CreatedAt.Unix()
 }
 
+// sawCreated tells whether status tells when an API was created.
+func sawCreated(mg *v1alpha1.RestApi, got *gateway.RestAPI) bool {
+	was := mg.Status.AtProvider.CreatedAt
+	return got != nil && got.Status != nil && was != nil && !got.Status.CreatedAt.IsZero() && was.Unix() == got.Status.CreatedAt.Unix()
+}
+
 // heldHere tells whether another managed resource of this cluster holds an API, by
 // its mark or, should somebody have erased that, by its record. That one cannot be
 // robbed, not even by a takeover.
@@ -190,7 +196,7 @@ func (e *external) heldHere(ctx context.Context, mg *v1alpha1.RestApi, got *gate
 	if err != nil || marked {
 		return marked, err
 	}
-	return e.recordedHere(ctx, mg, got.Metadata.Name, true)
+	return e.recordedHere(ctx, mg, got.Metadata.Name, got)
 }
 
 // markedHere tells whether the mark of an API names another managed resource of
@@ -218,8 +224,9 @@ func (e *external) markedHere(ctx context.Context, mg *v1alpha1.RestApi, got *ga
 // recordedHere tells whether another managed resource is recorded to hold an API of
 // this gateway, and has the better claim: anybody can write a record. One that is
 // there is left to whoever is recorded; one that is not, to who asked first, unless
-// somebody's status bears the record out.
-func (e *external) recordedHere(ctx context.Context, mg *v1alpha1.RestApi, handle string, present bool) (bool, error) {
+// somebody's status bears the record out. By another name of the gateway only those count
+// that have seen this very API.
+func (e *external) recordedHere(ctx context.Context, mg *v1alpha1.RestApi, handle string, got *gateway.RestAPI) (bool, error) {
 	what := ownership.Holding{ID: handle, Endpoint: e.at.Endpoint}
 	l := &v1alpha1.RestApiList{}
 	if err := e.kube.List(ctx, l, client.MatchingFields{indexHolds: handle}); err != nil {
@@ -227,7 +234,8 @@ func (e *external) recordedHere(ctx context.Context, mg *v1alpha1.RestApi, handl
 	}
 	var others []ownership.Holder
 	for i := range l.Items {
-		if h, ok := holderOf(&l.Items[i]); ok && h.UID != mg.GetUID() && h.Same(what) {
+		o := &l.Items[i]
+		if h, ok := holderOf(o); ok && h.UID != mg.GetUID() && (h.Same(what) || h.Reported && sawCreated(o, got)) {
 			others = append(others, h)
 		}
 	}
@@ -236,7 +244,7 @@ func (e *external) recordedHere(ctx context.Context, mg *v1alpha1.RestApi, handl
 	}
 	mine, ok := holderOf(mg)
 	if !ok || !mine.Same(what) {
-		if present {
+		if got != nil {
 			return true, nil
 		}
 		mine = ownership.Holder{Holding: what, UID: mg.GetUID(), Created: mg.GetCreationTimestamp()}

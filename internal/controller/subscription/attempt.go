@@ -79,12 +79,19 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 		}
 		listed = withoutResultsOf(later, a, listed)
 	}
+	vouched := record.ReadVouched(cr, cr.Status.CreateAttempt) != nil
 	found, p := judgeAttempt(a, cr.GetCreationTimestamp().Time, listed, inPlace, held)
-	if found == nil {
+	switch {
+	case p != nil && !vouched:
+		// Who wrote this record is not known, nor whether it is to know these IDs.
+		return nil, problemf(v1alpha1.ReasonAmbiguousAttempt, "the gateway's answer to a create was lost, and it cannot be told which subscription is its result; name the right one in the annotation crossplane.io/external-name, or remove the annotation %s to have one created", v1alpha1.AnnotationCreateAttempt), nil
+	case found == nil:
 		return nil, p, nil
 	}
-	if record.ReadVouched(cr, cr.Status.CreateAttempt) == nil {
-		// Who wrote this record is not known.
+	if elsewhere := a.Endpoint != e.at.Endpoint; elsewhere && !record.Near(cr.Status.CreateAttempt, found.CreatedAt) {
+		return nil, nil, nil
+	} else if elsewhere || !vouched {
+		// Who wrote this record is not known, or whether it is about this gateway.
 		if theirs, err := e.madeForOther(ctx, cr, found); err != nil || theirs {
 			return nil, nil, err
 		}
@@ -100,7 +107,7 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 // object is the older one.
 func (e *external) afterOthers(ctx context.Context, cr *v1alpha1.Subscription, found *gateway.Subscription) error {
 	wait := kind.After(errors.New("another object's create is under way, and what was found may be its result"), turnPause)
-	if e.claims.Reserved(e.holding(found.ID, ""), cr.GetUID()) || e.turns.taken(cr.GetUID(), turnOf(e.attempt), e.now()) {
+	if e.claims.Reserved(e.seen(found), cr.GetUID(), e.now()) || e.turns.taken(cr.GetUID(), turnOf(e.attempt), e.now()) {
 		return wait
 	}
 	if e.now().Sub(e.started) > turnPatience {
@@ -130,8 +137,7 @@ func (e *external) laterAttempts(ctx context.Context, cr *v1alpha1.Subscription,
 	var later []*record.Attempt
 	for i := range l.Items {
 		o := &l.Items[i]
-		pending := meta.GetExternalCreatePending(o)
-		if o.GetUID() == cr.GetUID() || !pending.After(e.at.TooLate(cr, e.now())) || pending.After(e.now()) {
+		if o.GetUID() == cr.GetUID() || !sentAt(o).After(e.at.TooLate(cr, e.now())) {
 			continue
 		}
 		if other := record.ReadVouched(o, o.Status.CreateAttempt); other != nil && other.Endpoint == a.Endpoint {
@@ -197,14 +203,16 @@ func (e *external) prepare(ctx context.Context, cr *v1alpha1.Subscription, id st
 }
 
 // knownIDs are those of the application's subscriptions on the API that nobody
-// holds. Of too many, the newest creation date stands for all.
+// holds, as status tells. Of too many, the newest creation date stands for all.
 func (e *external) knownIDs(ctx context.Context, cr *v1alpha1.Subscription) ([]string, error) {
 	listed, err := e.listAPI(ctx, e.wish.APIID)
 	if err != nil {
 		return nil, err
 	}
 	listed = slices.DeleteFunc(listed, func(s gateway.Subscription) bool { return strings.TrimSpace(s.ApplicationID) != e.wish.ApplicationID })
-	held, err := e.heldByOthers(ctx, cr, listed)
+	held, err := e.taken(ctx, cr, listed, func(_ ownership.Holding, others []ownership.Holder) bool {
+		return slices.ContainsFunc(others, func(o ownership.Holder) bool { return o.Reported })
+	})
 	if err != nil {
 		return nil, err
 	}

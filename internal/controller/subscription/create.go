@@ -62,7 +62,7 @@ func (e *external) create(ctx context.Context, cr *v1alpha1.Subscription) error 
 
 // regain holds what an earlier create came to.
 func (e *external) regain(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) error {
-	if !e.claims.Reserve(cr.GetUID(), e.holding(s.ID, s.APIID)) {
+	if !e.claims.Reserve(cr.GetUID(), e.seen(s), e.now()) {
 		return e.conflict(cr)
 	}
 	e.learnFrom(s)
@@ -78,7 +78,7 @@ func (e *external) regain(ctx context.Context, cr *v1alpha1.Subscription, s *gat
 
 // post asks the gateway for a subscription, and tells whether it got so far.
 func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bool, err error) {
-	asked := e.holding(e.attempt.AskedID, "")
+	asked := e.holding(e.attempt.AskedID)
 	others, err := e.othersHolding(ctx, cr, asked)
 	if err != nil {
 		return false, err
@@ -86,7 +86,7 @@ func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bo
 	if e.attempt.AbsentBefore && !e.loses(cr, asked, others) {
 		others = nil
 	}
-	if len(others) > 0 || !e.claims.Reserve(cr.GetUID(), asked) {
+	if len(others) > 0 || !e.claims.ReserveUntil(cr.GetUID(), asked, e.now(), e.at.TooLateFor(e.now())) {
 		return false, e.conflict(cr)
 	}
 
@@ -124,26 +124,8 @@ func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bo
 		}
 		return true, err
 	}
-	theirs, err := e.heldElsewhere(ctx, cr, answer)
-	if err != nil {
-		return true, err
-	}
-	if theirs {
-		return true, e.giveBack(ctx, cr, answer)
-	}
 	e.created(cr, answer)
 	return true, nil
-}
-
-// giveBack an ID that another object holds and lost sight of for the moment, as turns
-// out only by the gateway's answer: that one creates it again.
-func (e *external) giveBack(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) error {
-	if err := e.gateway.DeleteSubscription(ctx, s.ID); err != nil && !gateway.IsNotFound(err) {
-		return err
-	}
-	e.pending = false
-	e.closeAttempt(cr)
-	return e.conflict(cr)
 }
 
 // learnFrom what was found, and not answered to a create of ours, that the gateway
@@ -157,9 +139,9 @@ func (e *external) learnFrom(s *gateway.Subscription) {
 
 // created records what a create of our own was answered with.
 func (e *external) created(cr *v1alpha1.Subscription, s *gateway.Subscription) {
-	e.claims.Reserve(cr.GetUID(), e.holding(s.ID, s.APIID))
+	e.claims.Reserve(cr.GetUID(), e.seen(s), e.now())
 	if s.ID != e.attempt.AskedID {
-		e.claims.Release(cr.GetUID(), e.holding(e.attempt.AskedID, ""))
+		e.claims.Release(cr.GetUID(), e.holding(e.attempt.AskedID))
 	}
 	e.turns.end(cr.GetUID())
 	e.hold(cr, s, e.wish.fields(), v1alpha1.OriginCreated, &e.tokenNow)
@@ -346,8 +328,16 @@ func (e *external) attemptsBefore(ctx context.Context, cr *v1alpha1.Subscription
 	return slices.ContainsFunc(l.Items, func(o v1alpha1.Subscription) bool {
 		a := record.ReadVouched(&o, o.Status.CreateAttempt)
 		return a != nil && a.Endpoint == turn.Endpoint && o.GetUID() != cr.GetUID() && !meta.IsPaused(&o) &&
-			meta.GetExternalCreatePending(&o).Before(e.started.Truncate(time.Second)) && e.now().Before(e.at.TooLate(&o, e.now()))
+			sentAt(&o).Before(e.started.Truncate(time.Second)) && e.now().Before(e.at.TooLateFor(sentAt(&o)))
 	}), nil
+}
+
+// sentAt is when status says that a create was about to be sent.
+func sentAt(cr *v1alpha1.Subscription) time.Time {
+	if v := cr.Status.CreateAttempt; v != nil && v.Time != nil {
+		return v.Time.Time
+	}
+	return time.Time{}
 }
 
 // turnOf is what an attempt waits for its turn for.
@@ -393,7 +383,7 @@ func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription) error {
 		Policy: cr.Spec.AdoptionPolicy, Wish: e.wish, AskedID: e.attempt.AskedID,
 		Generation: e.gateway.Generation(), AskedExists: there.exists, Listed: there.listed, Held: there.held.Has,
 	})
-	if candidate == nil || !e.claims.Reserve(cr.GetUID(), e.holding(candidate.ID, candidate.APIID)) {
+	if candidate == nil || !e.claims.Reserve(cr.GetUID(), e.seen(candidate), e.now()) {
 		e.memory.conflict = e.conflictKey(cr, there)
 		e.attempt.Conflict = e.memory.conflict
 		e.closeAttempt(cr)
@@ -426,7 +416,7 @@ func (e *external) prove(ctx context.Context, cr *v1alpha1.Subscription, candida
 		return nil
 	}
 	if refuses(err) || gateway.IsNotFound(err) {
-		e.claims.Release(cr.GetUID(), e.holding(candidate.ID, candidate.APIID))
+		e.claims.Release(cr.GetUID(), e.seen(candidate))
 		e.closeAttempt(cr)
 		return e.conflict(cr)
 	}

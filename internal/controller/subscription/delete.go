@@ -55,7 +55,7 @@ func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription
 	}
 	h := e.recorded()
 	others, err := e.othersHolding(ctx, cr, h)
-	if err != nil || e.losesRecorded(cr, others) {
+	if err != nil || e.loses(cr, h, others) {
 		// What somebody else holds, this object does not.
 		return managed.ExternalObservation{}, err
 	}
@@ -104,6 +104,9 @@ func (e *external) observeDeletedAttempt(ctx context.Context, cr *v1alpha1.Subsc
 		return managed.ExternalObservation{}, nil
 	}
 	if e.attempt.Endpoint != e.at.Endpoint {
+		if found, err := e.madeElsewhere(ctx, cr); err != nil || found {
+			return managed.ExternalObservation{ResourceExists: found}, err
+		}
 		e.recorder.Event(cr, event.Warning("LeftBehind", fmt.Errorf("this object is deleted, and %s did not answer whether it had created subscription %q for it; the provider config no longer leads there", e.attempt.Endpoint, e.attempt.AskedID)))
 		return managed.ExternalObservation{}, nil
 	}
@@ -125,6 +128,20 @@ func (e *external) observeDeletedAttempt(ctx context.Context, cr *v1alpha1.Subsc
 		}
 	}
 	return managed.ExternalObservation{}, nil
+}
+
+// madeElsewhere looks for what a create that was sent to another endpoint came to, should this be
+// the same gateway: what has the UID of this object for its ID nobody else can mean.
+func (e *external) madeElsewhere(ctx context.Context, cr *v1alpha1.Subscription) (bool, error) {
+	if !e.attemptElsewhere(cr) || e.attempt.AskedID != string(cr.GetUID()) {
+		return false, nil
+	}
+	found, _, err := e.look(ctx, cr, e.attempt)
+	if err != nil || found == nil || found.ID != e.attempt.AskedID {
+		return false, err
+	}
+	e.observed = found
+	return true, nil
 }
 
 // Delete the subscription that was observed.

@@ -45,7 +45,7 @@ func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env k
 		return e.importable(ctx, cr)
 	}
 	others, err := e.othersHolding(ctx, cr, e.recorded())
-	if err != nil || e.losesRecorded(cr, others) {
+	if err != nil || e.loses(cr, e.recorded(), others) {
 		return false, err
 	}
 	moved := judgeName(e.baseline, meta.GetExternalName(cr)) != nil
@@ -99,7 +99,7 @@ func (e *external) importable(ctx context.Context, cr *v1alpha1.Subscription) (b
 	if s == nil {
 		return false, nil
 	}
-	others, err := e.othersHolding(ctx, cr, e.holding(s.ID, s.APIID))
+	others, err := e.othersHolding(ctx, cr, e.seen(s))
 	if err != nil || len(others) > 0 {
 		return false, err
 	}

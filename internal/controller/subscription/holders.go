@@ -19,6 +19,8 @@ package subscription
 import (
 	"context"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -26,16 +28,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
-	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
-// holding is an object at this gateway.
-func (e *external) holding(id, scope string) ownership.Holding {
-	return ownership.Holding{ID: id, Endpoint: e.gateway.Endpoint().String(), GatewayID: e.gateway.GatewayID(), Scope: scope}
+// holding is what is, or may be, at this gateway under an ID.
+func (e *external) holding(id string) ownership.Holding {
+	return ownership.Holding{ID: id, Endpoint: e.gateway.Endpoint().String()}
+}
+
+// seen is a subscription that was seen at this gateway.
+func (e *external) seen(s *gateway.Subscription) ownership.Holding {
+	return ownership.Holding{ID: s.ID, Endpoint: e.gateway.Endpoint().String(), GatewayID: e.gateway.GatewayID(), Scope: s.APIID, Began: s.CreatedAt}
 }
 
 // recorded is the object that the baseline records.
@@ -46,8 +52,8 @@ func (e *external) recorded() ownership.Holding {
 
 // holderOf is what a Subscription holds: what its baseline records, or for one
 // that only observes what its status reports, which it does only if it was
-// checked.
-func holderOf(cr *v1alpha1.Subscription) (ownership.Holder, bool) {
+// checked. If it is known when that was created, status vouches for nothing else.
+func holderOf(cr *v1alpha1.Subscription, began time.Time) (ownership.Holder, bool) {
 	at := cr.Status.AtProvider
 	h := ownership.Holder{UID: cr.GetUID(), Created: cr.GetCreationTimestamp()}
 	b, err := baselineFrom(cr)
@@ -60,70 +66,85 @@ func holderOf(cr *v1alpha1.Subscription) (ownership.Holder, bool) {
 	default:
 		h.Holding = ownership.Holding{ID: at.ID, Endpoint: at.Endpoint, GatewayID: at.GatewayID, Scope: at.APIInternalID}
 	}
-	h.Reported = reports(cr, h.Holding)
-	h.Refused, h.Since = cr.Status.RefusedID == h.ID, at.CreationStamp
-	return h, h.ID != ""
+	h.Began = began
+	return bearOut(cr, h), h.ID != ""
 }
 
-// reports tells whether the status of a Subscription bears out that it holds something:
-// it names that, or the create was vouched for that made it and whose answer was
-// recorded only just now. It must name the gateway too: an ID alone may have been earned
-// at another.
+// bearOut adds what the status of a Subscription says about what it says to hold.
+func bearOut(cr *v1alpha1.Subscription, h ownership.Holder) ownership.Holder {
+	h.Reported, h.Vouched = reports(cr, h.Holding), vouches(cr, h.Holding)
+	h.Refused, h.Since = cr.Status.RefusedID == h.ID, cr.Status.AtProvider.CreationStamp
+	return h
+}
+
+// reports tells whether the status of a Subscription names what it holds, and the
+// gateway too: an ID alone may have been earned at another.
 func reports(cr *v1alpha1.Subscription, h ownership.Holding) bool {
-	if at := cr.Status.AtProvider; at.ID != "" && at.ID == h.ID && at.Endpoint == h.Endpoint {
+	at := cr.Status.AtProvider
+	return at.ID != "" && at.ID == h.ID && at.Endpoint == h.Endpoint
+}
+
+// vouches tells whether the status of a Subscription vouches for a create at that
+// endpoint which was answered, and may have made what it recorded only just now to hold.
+func vouches(cr *v1alpha1.Subscription, h ownership.Holding) bool {
+	v := cr.Status.CreateAttempt
+	b, err := baselineFrom(cr)
+	switch {
+	case err != nil || b == nil || b.ID != h.ID || v == nil || v.Endpoint != h.Endpoint || !record.Near(v, h.Began) || record.ReadVouched(cr, v) != nil:
+		return false
+	case v.ID == h.ID:
 		return true
 	}
-	v := cr.Status.CreateAttempt
-	return v != nil && v.Endpoint == h.Endpoint && record.Vouch(cr) == nil
+	// The gateway may have chosen the ID.
+	return v.APIID != "" && b.Fields[fieldAPIID] == v.APIID && b.Fields[fieldApplicationID] == v.ApplicationID
 }
 
-// othersHolding returns who else holds an object, by their records.
+// bears tells whether status bears out what a Subscription recorded to hold.
+func bears(cr *v1alpha1.Subscription, h ownership.Holding) bool {
+	return reports(cr, h) || vouches(cr, h)
+}
+
+// proves tells whether a Subscription has more to show for something than a record: its
+// status says so at that endpoint, or that it was seen or asked for.
+func proves(cr *v1alpha1.Subscription, h ownership.Holding) bool {
+	at := cr.Status.AtProvider
+	a := record.ReadVouched(cr, cr.Status.CreateAttempt)
+	return bears(cr, h) || a != nil && a.Endpoint == h.Endpoint || at.ID == h.ID && ownership.Holder{Reported: true, Since: at.CreationStamp}.HasSeen(h.Began)
+}
+
+// othersHolding returns who else holds something, by their records. Where this object has
+// something to show, who recorded that at another endpoint counts only if it has seen
+// this very object: that may be another gateway, which can say whatever its owner wants.
 func (e *external) othersHolding(ctx context.Context, cr *v1alpha1.Subscription, h ownership.Holding) ([]ownership.Holder, error) {
 	l := &v1alpha1.SubscriptionList{}
 	if err := e.kube.List(ctx, l, client.MatchingFields{indexHolds: h.ID}); err != nil {
 		return nil, errors.Wrap(err, "cannot list who holds a subscription")
 	}
+	proven := proves(cr, h)
 	var others []ownership.Holder
 	for i := range l.Items {
-		if o, ok := holderOf(&l.Items[i]); ok && o.UID != cr.GetUID() && o.Same(h) {
+		o, ok := holderOf(&l.Items[i], h.Began)
+		if ok && o.UID != cr.GetUID() && o.Same(h) && (o.Endpoint == h.Endpoint || !proven || o.HasSeen(h.Began)) {
 			others = append(others, o)
 		}
 	}
 	return others, nil
 }
 
-// heldElsewhere tells whether a subscription that this object's create made has the ID
-// of one that another object holds, as its status says, by another name of the gateway.
-// What that one lost sight of for the moment nobody else may have, but who holds it here.
-func (e *external) heldElsewhere(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) (bool, error) {
-	h := e.holding(s.ID, s.APIID)
-	if e.baseline != nil && reports(cr, h) {
-		return false, nil
-	}
-	others, err := e.othersHolding(ctx, cr, h)
-	return slices.ContainsFunc(others, func(o ownership.Holder) bool { return o.Reported && o.Endpoint != h.Endpoint }), err
-}
-
-// losesRecorded tells whether one of others has the better claim to what is recorded, at
-// the endpoint where that was recorded: no call is made to find out.
-func (e *external) losesRecorded(cr *v1alpha1.Subscription, others []ownership.Holder) bool {
-	h := e.recorded()
-	return e.loses(cr, h, slices.DeleteFunc(slices.Clone(others), func(o ownership.Holder) bool { return o.Endpoint != h.Endpoint }))
-}
-
 // losesFound tells whether another object, wherever it recorded that, has the better
 // claim to a subscription that was found.
 func (e *external) losesFound(ctx context.Context, cr *v1alpha1.Subscription, got *gateway.Subscription) (bool, error) {
-	was, is := e.recorded(), e.holding(got.ID, got.APIID)
+	was, is := e.recorded(), e.seen(got)
 	others, err := e.othersHolding(ctx, cr, is)
 	if err != nil {
 		return false, err
 	}
-	if was.Endpoint != is.Endpoint && (e.claims.Reserved(is, cr.GetUID()) || len(others) > 0 && !was.Same(is)) {
+	if was.Endpoint != is.Endpoint && e.claims.Reserved(is, cr.GetUID(), e.now()) {
 		return true, nil
 	}
+	was.Began = is.Began
 	self := e.self(cr, was)
-	if !self.Reported {
+	if here := was.Endpoint == is.Endpoint; !self.HasSeen(got.CreatedAt) && !(here && (self.Reported || self.Vouched)) {
 		// Anybody can write a record of what somebody else is about to find again.
 		if theirs, err := e.madeForOther(ctx, cr, got); err != nil || theirs {
 			return theirs, err
@@ -140,12 +161,7 @@ func (e *external) loses(cr *v1alpha1.Subscription, h ownership.Holding, others 
 
 // self is this object as the holder of something.
 func (e *external) self(cr *v1alpha1.Subscription, h ownership.Holding) ownership.Holder {
-	return ownership.Holder{
-		Holding: h, UID: cr.GetUID(), Created: cr.GetCreationTimestamp(),
-		Reported: reports(cr, h),
-		Refused:  cr.Status.RefusedID == h.ID,
-		Since:    cr.Status.AtProvider.CreationStamp,
-	}
+	return bearOut(cr, ownership.Holder{Holding: h, UID: cr.GetUID(), Created: cr.GetCreationTimestamp()})
 }
 
 // heldByOthers returns a function that tells whether somebody else holds an ID on
@@ -161,18 +177,19 @@ func (e *external) lostToOthers(ctx context.Context, cr *v1alpha1.Subscription, 
 	a := record.ReadVouched(cr, cr.Status.CreateAttempt)
 	return e.taken(ctx, cr, listed, func(h ownership.Holding, others []ownership.Holder) bool {
 		if a != nil && a.Endpoint == h.Endpoint {
-			others = slices.DeleteFunc(others, func(o ownership.Holder) bool { return !o.Reported && e.incumbents.Of(h) != o.UID })
+			others = slices.DeleteFunc(others, func(o ownership.Holder) bool { return !o.Reported && !o.Vouched && e.incumbents.Of(h) != o.UID })
 		}
-		return e.loses(cr, h, others)
+		return e.loses(cr, h, others) || slices.ContainsFunc(others, func(o ownership.Holder) bool { return o.HasSeen(h.Began) })
 	})
 }
 
-// madeForOther tells whether a subscription that nobody holds is, or may well be, what
-// another object asked for, which only has to find it again: it has the UID of that
-// object for an ID, or can be the result of its create. Where both asked for it, the
+// madeForOther tells whether a subscription is, or may well be, what another object
+// asked for, which only has to find it again: it has the UID of that object for an ID, or
+// status vouches for a create that can have made it. By whatever name of the gateway that
+// was: who has nothing to show for it leaves it alone. Where both asked for it here, the
 // older object goes first. What this object reports already, no create made.
 func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) (bool, error) {
-	if reports(cr, e.holding(s.ID, s.APIID)) {
+	if reports(cr, e.seen(s)) {
 		return false, nil
 	}
 	l := &v1alpha1.SubscriptionList{}
@@ -182,40 +199,78 @@ func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, 
 	if slices.ContainsFunc(l.Items, func(o v1alpha1.Subscription) bool { return o.GetUID() != cr.GetUID() }) {
 		return true, nil
 	}
-	asks := turnOf(&record.Attempt{APIID: e.wish.APIID, ApplicationID: e.wish.ApplicationID})
-	l = &v1alpha1.SubscriptionList{}
-	if err := e.kube.List(ctx, l, client.MatchingFields{indexAttempt: asks.ID}); err != nil {
-		return false, errors.Wrap(err, "cannot look for whom a subscription was made")
+	mine := false
+	if e.vouchedHere(cr) {
+		var err error
+		if mine, err = e.mayHaveMade(ctx, cr, s); err != nil {
+			return false, err
+		}
 	}
-	askedToo := e.mayHaveMade(cr, s)
-	return slices.ContainsFunc(l.Items, func(o v1alpha1.Subscription) bool {
-		return o.GetUID() != cr.GetUID() && (!askedToo || ownership.Older(&o, cr)) && e.mayHaveMade(&o, s)
-	}), nil
+	for _, key := range []string{askedByID(s.ID), askedByApplication(strings.TrimSpace(s.ApplicationID))} {
+		l = &v1alpha1.SubscriptionList{}
+		if err := e.kube.List(ctx, l, client.MatchingFields{indexVouched: key}); err != nil {
+			return false, errors.Wrap(err, "cannot look for whom a subscription was made")
+		}
+		for i := range l.Items {
+			o := &l.Items[i]
+			if o.GetUID() == cr.GetUID() || mine && !(e.vouchedHere(o) && ownership.Older(o, cr)) {
+				continue
+			}
+			if theirs, err := e.mayHaveMade(ctx, o, s); err != nil || theirs {
+				return theirs, err
+			}
+		}
+	}
+	return false, nil
 }
 
-// mayHaveMade tells whether a subscription can be the result of an object's create that
-// was not answered, and that its status vouches for.
-func (e *external) mayHaveMade(cr *v1alpha1.Subscription, s *gateway.Subscription) bool {
-	a := record.ReadVouched(cr, cr.Status.CreateAttempt)
-	if a == nil {
-		return false
+// vouchedHere tells whether the status of an object vouches for a create at this
+// endpoint.
+func (e *external) vouchedHere(cr *v1alpha1.Subscription) bool {
+	v := cr.Status.CreateAttempt
+	return v != nil && v.Endpoint == e.at.Endpoint
+}
+
+// mayHaveMade tells whether a subscription can be the result of a create that the status
+// of an object vouches for: of one that was not answered, or whose answer was recorded
+// and not reported yet.
+func (e *external) mayHaveMade(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) (bool, error) {
+	v := cr.Status.CreateAttempt
+	if !record.Near(v, s.CreatedAt) {
+		return false, nil
 	}
-	onlyAskedID := e.gateway.Generation() == connection.GenerationInPlace || a.Endpoint != e.at.Endpoint
-	found, _ := judgeAttempt(a, cr.GetCreationTimestamp().Time, []gateway.Subscription{*s}, onlyAskedID, func(string) bool { return false })
-	return found != nil
+	if a := record.ReadVouched(cr, v); a != nil {
+		found, _ := judgeAttempt(a, cr.GetCreationTimestamp().Time, []gateway.Subscription{*s}, false, func(string) bool { return false })
+		if found == nil || s.ID == a.AskedID {
+			return found != nil, nil
+		}
+		return e.isOn(ctx, s, v.APIID)
+	}
+	b, err := baselineFrom(cr)
+	return err == nil && b != nil && b.ID == s.ID && (v.ID == s.ID || v.APIID != "" && strings.TrimSpace(s.ApplicationID) == v.ApplicationID), nil
+}
+
+// isOn tells whether a subscription, which is on the API that this object asks for, is on
+// the one with the given ID, which may be another name of it.
+func (e *external) isOn(ctx context.Context, s *gateway.Subscription, apiID string) (bool, error) {
+	if apiID == e.wish.APIID || apiID == s.APIID {
+		return true, nil
+	}
+	listed, err := e.listAPI(ctx, apiID)
+	return slices.ContainsFunc(listed, func(o gateway.Subscription) bool { return o.ID == s.ID }), err
 }
 
 // taken returns a function that tells whether an ID is reserved by somebody else, or
 // taken by what others hold.
 func (e *external) taken(ctx context.Context, cr *v1alpha1.Subscription, listed []gateway.Subscription, by func(h ownership.Holding, others []ownership.Holder) bool) (func(id string) bool, error) {
 	taken := sets.New[string]()
-	for _, s := range listed {
-		h := e.holding(s.ID, s.APIID)
+	for i, s := range listed {
+		h := e.seen(&listed[i])
 		others, err := e.othersHolding(ctx, cr, h)
 		if err != nil {
 			return nil, err
 		}
-		if by(h, others) || e.claims.Reserved(h, cr.GetUID()) {
+		if by(h, others) || e.claims.Reserved(h, cr.GetUID(), e.now()) {
 			taken.Insert(s.ID)
 		}
 	}
@@ -225,7 +280,7 @@ func (e *external) taken(ctx context.Context, cr *v1alpha1.Subscription, listed 
 // loseToAnother says that what an object recorded to hold is another's. It reports no
 // longer what it does not hold.
 func (e *external) loseToAnother(cr *v1alpha1.Subscription) *problem {
-	earned := reports(cr, e.recorded())
+	earned := bears(cr, e.recorded())
 	cr.Status.Deployed, cr.Status.AtProvider = false, v1alpha1.SubscriptionObservation{}
 	cr.Status.RefusedID = e.baseline.ID
 	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeTokenInForce, v1alpha1.TypeContested, v1alpha1.TypeDrifted)

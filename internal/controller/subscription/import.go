@@ -59,7 +59,7 @@ func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription,
 		cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
 		return managed.ExternalObservation{}, p
 	}
-	h := e.holding(s.ID, s.APIID)
+	h := e.seen(s)
 	others, err := e.othersHolding(ctx, cr, h)
 	if err != nil {
 		return managed.ExternalObservation{}, err
@@ -68,7 +68,7 @@ func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription,
 	if err != nil {
 		return managed.ExternalObservation{}, err
 	}
-	if theirs || len(others) > 0 || !e.claims.Reserve(cr.GetUID(), h) {
+	if theirs || len(others) > 0 || !e.claims.Reserve(cr.GetUID(), h, e.now()) {
 		// The same words as for one that is missing or does not fit.
 		_, p := judgeImport(e.wish, id, nil)
 		cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
@@ -130,7 +130,7 @@ func (e *external) checkAgain(ctx context.Context, cr *v1alpha1.Subscription, go
 		return err
 	}
 	s, p := judgeImport(held, got.ID, listed)
-	if p != nil && !reports(cr, e.recorded()) {
+	if p != nil && !bears(cr, e.recorded()) {
 		return unproven()
 	}
 	if p != nil {

@@ -163,6 +163,13 @@ func (e *external) attemptOpen() bool {
 	return e.attempt != nil && e.attempt.Outcome == record.Open && e.attempt.Endpoint == e.gateway.Endpoint().String()
 }
 
+// attemptElsewhere tells whether a create that was sent to another endpoint may have
+// succeeded.
+func (e *external) attemptElsewhere(cr *v1alpha1.Subscription) bool {
+	a := record.ReadVouched(cr, cr.Status.CreateAttempt)
+	return a != nil && a.Endpoint != e.at.Endpoint
+}
+
 // absent says that there is nothing, and that nothing shall be done about it.
 func (e *external) absent(cr *v1alpha1.Subscription, message string) managed.ExternalObservation {
 	if e.baseline == nil {
@@ -190,6 +197,17 @@ func (e *external) observeAbsent(ctx context.Context, cr *v1alpha1.Subscription)
 			return managed.ExternalObservation{}, nil
 		}
 		e.unanswered, e.pending = true, e.now().Before(e.at.TooLate(cr, e.now()))
+	} else if e.attemptElsewhere(cr) {
+		// This may be the same gateway by another name. What it came to is found again if
+		// nobody else has anything to show for it.
+		found, _, err := e.look(ctx, cr, e.attempt)
+		if err != nil {
+			return managed.ExternalObservation{}, err
+		}
+		if found != nil {
+			e.recovered = found
+			return managed.ExternalObservation{}, nil
+		}
 	}
 
 	if p := e.wish.Plan.Problem; p != nil {
@@ -235,7 +253,7 @@ func (e *external) makeReady(ctx context.Context, cr *v1alpha1.Subscription) err
 	record.WriteAttempt(cr, a)
 	remember(cr, e.tokenNow.version)
 	e.attempt = &a
-	return kind.Vouch(ctx, e.kube, cr, &cr.Status.CreateAttempt)
+	return kind.Vouch(ctx, e.kube, cr, &cr.Status.CreateAttempt, e.now())
 }
 
 // publishBeforeCreate stores a generated token, so that it cannot be lost once the
@@ -273,7 +291,7 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 	if err != nil {
 		return managed.ExternalObservation{}, err
 	}
-	if e.losesRecorded(cr, others) {
+	if e.loses(cr, h, others) {
 		return managed.ExternalObservation{}, e.loseToAnother(cr)
 	}
 
@@ -310,7 +328,7 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 
 // observeVanished decides whether a subscription that is gone is created again.
 func (e *external) observeVanished(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
-	if !e.policies.ShouldCreate() && !reports(cr, e.recorded()) {
+	if !e.policies.ShouldCreate() && !bears(cr, e.recorded()) {
 		return managed.ExternalObservation{}, unproven()
 	}
 	conditions.Set(cr, tokenUnsure("the subscription is gone from the gateway"))

@@ -64,6 +64,9 @@ const (
 	indexUID = "subscription.uid"
 	// indexAttempt finds the Subscriptions with an open attempt, by what it asks for.
 	indexAttempt = "subscription.attempt"
+	// indexVouched finds those whose status vouches for a create, by the ID that it asks
+	// for, and by the application if the gateway may choose another.
+	indexVouched = "subscription.vouched"
 	// indexPlanID finds the SubscriptionPlans that have an ID at a gateway.
 	indexPlanID = "subscription.planID"
 )
@@ -121,7 +124,7 @@ func index(ctx context.Context, indexer client.FieldIndexer) error {
 			if !ok {
 				return nil
 			}
-			if h, ok := holderOf(cr); ok {
+			if h, ok := holderOf(cr, time.Time{}); ok {
 				return []string{h.ID}
 			}
 			return nil
@@ -132,6 +135,18 @@ func index(ctx context.Context, indexer client.FieldIndexer) error {
 				return []string{turnOf(a).ID}
 			}
 			return nil
+		}},
+		{indexVouched, &v1alpha1.Subscription{}, func(o client.Object) []string {
+			cr, ok := o.(*v1alpha1.Subscription)
+			if !ok || cr.Status.CreateAttempt == nil {
+				return nil
+			}
+			v := cr.Status.CreateAttempt
+			keys := []string{askedByID(v.ID)}
+			if v.APIID != "" {
+				keys = append(keys, askedByApplication(v.ApplicationID))
+			}
+			return keys
 		}},
 		{indexAPI, &v1alpha1.Subscription{}, func(o client.Object) []string {
 			cr, ok := o.(*v1alpha1.Subscription)
@@ -162,6 +177,10 @@ func index(ctx context.Context, indexer client.FieldIndexer) error {
 	}
 	return nil
 }
+
+// Keys of indexVouched.
+func askedByID(id string) string            { return "id/" + id }
+func askedByApplication(name string) string { return "application/" + name }
 
 func referred(o client.Object, ref *v1alpha1.Reference, s *v1alpha1.Selector) []string {
 	switch {

@@ -35,7 +35,8 @@ const (
 	// indexHolds finds the SubscriptionPlans that are recorded to hold a plan. Its
 	// values are IDs at the gateway.
 	indexHolds = "subscriptionplan.holds"
-	// indexAsks finds those with an open attempt, by the name that it asks for.
+	// indexAsks finds those whose status vouches for a create, by the name that it asks
+	// for.
 	indexAsks = "subscriptionplan.asks"
 )
 
@@ -120,8 +121,8 @@ func origin(mg *v1alpha1.SubscriptionPlan, a *record.Attempt) v1alpha1.Origin {
 	}
 }
 
-// holderOf reads who holds what.
-func holderOf(mg *v1alpha1.SubscriptionPlan) (ownership.Holder, bool) {
+// holderOf reads who holds what. If that was seen, status vouches for nothing else.
+func holderOf(mg *v1alpha1.SubscriptionPlan, got *gateway.SubscriptionPlan) (ownership.Holder, bool) {
 	b, err := baselineFrom(mg)
 	if err != nil || b == nil {
 		return ownership.Holder{}, false
@@ -132,26 +133,35 @@ func holderOf(mg *v1alpha1.SubscriptionPlan) (ownership.Holder, bool) {
 		UID:      mg.GetUID(),
 		Created:  mg.GetCreationTimestamp(),
 		Reported: reports(mg, b.ID, b.Endpoint),
+		Vouched:  vouches(mg, b.Endpoint, got),
 		Refused:  mg.Status.RefusedID == b.ID,
 		Since:    mg.Status.AtProvider.CreationStamp,
 	}, true
 }
 
-// reports tells whether the status of a managed resource bears out that it holds a plan:
-// it names that, or the create was vouched for that made it and whose answer was recorded
-// only just now. It must name the gateway too: an ID alone may have been earned at
-// another.
+// reports tells whether the status of a managed resource names the plan that it holds,
+// and the gateway too: an ID alone may have been earned at another.
 func reports(mg *v1alpha1.SubscriptionPlan, id, endpoint string) bool {
 	at := mg.Status.AtProvider
-	if at.ID == id && at.Endpoint == endpoint {
-		return true
-	}
+	return at.ID == id && at.Endpoint == endpoint
+}
+
+// vouches tells whether the status of a managed resource vouches for a create at an
+// endpoint that can have made a plan, be it answered or not.
+func vouches(mg *v1alpha1.SubscriptionPlan, endpoint string, got *gateway.SubscriptionPlan) bool {
 	v := mg.Status.CreateAttempt
-	return v != nil && v.Endpoint == endpoint && record.ReadVouched(mg, v) == nil
+	return v != nil && v.Endpoint == endpoint && v.ID == got.PlanName && record.Near(v, got.CreatedAt)
 }
 
 func holding(id string, at target.Target) ownership.Holding {
 	return ownership.Holding{ID: id, Endpoint: at.Endpoint, GatewayID: at.GatewayID, Scope: at.GatewayID}
+}
+
+// seen is a plan that was seen.
+func seen(got *gateway.SubscriptionPlan, at target.Target) ownership.Holding {
+	h := holding(got.ID, at)
+	h.Began = got.CreatedAt
+	return h
 }
 
 // nameClaim stands for the name of a plan whose ID is not known yet.
@@ -159,28 +169,32 @@ func nameClaim(name string, at target.Target) ownership.Holding {
 	return holding("name/"+name, at)
 }
 
-// heldByOther tells whether another managed resource holds a plan, or is about to.
+// heldByOther tells whether another managed resource holds a plan, or is about to. Where
+// this one has more to show than a record, who recorded that at another endpoint counts
+// only if it has seen this very plan: that may be another gateway, which can say whatever
+// its owner wants.
 func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPlan, got *gateway.SubscriptionPlan) (bool, error) {
-	id := got.ID
-	if e.memory.claims.Reserved(holding(id, e.at), mg.GetUID()) {
+	what := seen(got, e.at)
+	if e.memory.claims.Reserved(what, mg.GetUID(), e.now()) {
 		return true, nil
 	}
 	l := &v1alpha1.SubscriptionPlanList{}
-	if err := e.kube.List(ctx, l, client.MatchingFields{indexHolds: id}); err != nil {
+	if err := e.kube.List(ctx, l, client.MatchingFields{indexHolds: got.ID}); err != nil {
 		return false, errors.Wrap(err, "cannot list who holds a plan")
 	}
+	mine, ok := holderOf(mg, got)
+	proven := mine.HasSeen(got.CreatedAt) || mine.Endpoint == what.Endpoint && (mine.Reported || mine.Vouched)
 	var all []ownership.Holder
 	for i := range l.Items {
-		h, ok := holderOf(&l.Items[i])
-		if ok && h.UID != mg.GetUID() && h.Same(holding(id, e.at)) {
+		h, ok := holderOf(&l.Items[i], got)
+		if ok && h.UID != mg.GetUID() && h.Same(what) && (h.Endpoint == what.Endpoint || !proven || h.HasSeen(got.CreatedAt)) {
 			all = append(all, h)
 		}
 	}
 	if len(all) == 0 {
 		return false, nil
 	}
-	mine, ok := holderOf(mg)
-	if !ok || !mine.Same(holding(id, e.at)) {
+	if !ok || !mine.Same(what) {
 		// What is recorded about another place gives no claim here.
 		return true, nil
 	}
@@ -188,25 +202,35 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 }
 
 // askedByOther tells whether another managed resource has the better claim to a plan
-// that nobody holds: it is about to create one of that name, or did so and was not
-// answered. Where both did, the older resource goes first.
+// that nobody holds: it is about to create one of that name, or status vouches for a
+// create that can have made it, by whatever name of the gateway. Where both asked for it
+// here, the older resource goes first.
 func (e *external) askedByOther(ctx context.Context, mg *v1alpha1.SubscriptionPlan, got *gateway.SubscriptionPlan) (bool, error) {
 	name := got.PlanName
-	if e.memory.claims.Reserved(nameClaim(name, e.at), mg.GetUID()) {
+	if e.memory.claims.Reserved(nameClaim(name, e.at), mg.GetUID(), e.now()) {
 		return true, nil
 	}
 	l := &v1alpha1.SubscriptionPlanList{}
 	if err := e.kube.List(ctx, l, client.MatchingFields{indexAsks: name}); err != nil {
 		return false, errors.Wrap(err, "cannot list who asked for a plan")
 	}
-	asked := func(mg *v1alpha1.SubscriptionPlan) bool {
-		a := record.ReadVouched(mg, mg.Status.CreateAttempt)
-		return unanswered(a, e.at.Endpoint) && a.AbsentBefore && a.AskedID == name
-	}
-	askedToo := asked(mg)
+	mine := mayHaveMade(mg, got) && mg.Status.CreateAttempt.Endpoint == e.at.Endpoint
 	return slices.ContainsFunc(l.Items, func(o v1alpha1.SubscriptionPlan) bool {
-		return o.GetUID() != mg.GetUID() && (!askedToo || ownership.Older(&o, mg)) && asked(&o)
+		return o.GetUID() != mg.GetUID() && mayHaveMade(&o, got) &&
+			(!mine || o.Status.CreateAttempt.Endpoint == e.at.Endpoint && ownership.Older(&o, mg))
 	}), nil
+}
+
+// mayHaveMade tells whether a plan can be the result of a create that the status of a
+// managed resource vouches for: of one that was not answered, or whose answer was recorded
+// and not reported yet.
+func mayHaveMade(mg *v1alpha1.SubscriptionPlan, got *gateway.SubscriptionPlan) bool {
+	v := mg.Status.CreateAttempt
+	if v == nil || !vouches(mg, v.Endpoint, got) {
+		return false
+	}
+	b, err := baselineFrom(mg)
+	return record.ReadVouched(mg, v) != nil || err == nil && b != nil && b.ID == got.ID
 }
 
 // named is the external-name of a managed resource.

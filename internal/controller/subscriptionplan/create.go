@@ -36,7 +36,7 @@ import (
 // annotations, which are stored whatever happens next.
 func (e *external) Create(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (managed.ExternalCreation, error) {
 	name := mg.Spec.ForProvider.PlanName
-	if !e.memory.claims.Reserve(mg.GetUID(), nameClaim(name, e.at)) {
+	if !e.memory.claims.ReserveUntil(mg.GetUID(), nameClaim(name, e.at), e.now(), e.at.TooLateFor(e.now())) {
 		// Another object is about to create this very plan.
 		if !unanswered(e.found.attempt, e.at.Endpoint) {
 			refused(mg)
@@ -97,7 +97,7 @@ func (e *external) conflict(ctx context.Context, mg *v1alpha1.SubscriptionPlan) 
 // takeOver applies the spec to a plan that is there.
 func (e *external) takeOver(ctx context.Context, mg *v1alpha1.SubscriptionPlan) error {
 	f := e.found
-	if !e.memory.claims.Reserve(mg.GetUID(), holding(f.got.ID, e.at)) {
+	if !e.memory.claims.Reserve(mg.GetUID(), seen(f.got, e.at), e.now()) {
 		e.release(mg)
 		return e.refuse(mg, v1alpha1.ReasonConflict, nameTaken(mg.Spec.ForProvider.PlanName))
 	}

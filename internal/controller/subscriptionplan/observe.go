@@ -144,7 +144,7 @@ func (e *external) taken(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *
 		return false, nil
 	}
 	held, err := e.heldByOther(ctx, mg, f.got)
-	if err != nil || held || f.how == byID && f.baseline != nil && reports(mg, f.baseline.ID, f.baseline.Endpoint) {
+	if b := f.baseline; err != nil || held || f.how == byID && b != nil && (reports(mg, b.ID, b.Endpoint) || vouches(mg, b.Endpoint, f.got)) {
 		return held, err
 	}
 	return e.askedByOther(ctx, mg, f.got)
@@ -228,6 +228,13 @@ func (e *external) lookByName(ctx context.Context, mg *v1alpha1.SubscriptionPlan
 			return nil
 		}
 	}
+	if a := record.ReadVouched(mg, mg.Status.CreateAttempt); a != nil && a.Endpoint != e.at.Endpoint && a.AbsentBefore {
+		// This may be the same gateway by another name.
+		if got := with(a.AskedID); got != nil && record.Near(mg.Status.CreateAttempt, got.CreatedAt) {
+			f.how, f.got = byAttempt, got
+			return nil
+		}
+	}
 	if got := with(mg.Spec.ForProvider.PlanName); got != nil {
 		f.how, f.got = byName, got
 	}
@@ -285,7 +292,7 @@ func (e *external) prepareCreate(ctx context.Context, mg *v1alpha1.SubscriptionP
 		return managed.ExternalObservation{}, kind.After(errors.New("the gateway did not answer a create under the former planName, and may still carry it out"), min(wait, 10*time.Second))
 	}
 	record.WriteAttempt(mg, attempt(e.found.attempt, name, true, e.at.Endpoint))
-	return managed.ExternalObservation{ResourceExists: false}, kind.Vouch(ctx, e.kube, mg, &mg.Status.CreateAttempt)
+	return managed.ExternalObservation{ResourceExists: false}, kind.Vouch(ctx, e.kube, mg, &mg.Status.CreateAttempt, e.now())
 }
 
 // outstanding is for how long a create under another name than that of the spec, which

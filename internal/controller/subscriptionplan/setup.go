@@ -42,7 +42,6 @@ import (
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
-	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
 // Setup adds a controller for SubscriptionPlans.
@@ -106,8 +105,8 @@ func index(ctx context.Context, indexer client.FieldIndexer) error {
 }
 
 func askedNames(o client.Object) []string {
-	if a, err := record.ReadAttempt(o); err == nil && a != nil && a.Outcome == record.Open {
-		return []string{a.AskedID}
+	if mg, ok := o.(*v1alpha1.SubscriptionPlan); ok && mg.Status.CreateAttempt != nil {
+		return []string{mg.Status.CreateAttempt.ID}
 	}
 	return nil
 }
@@ -117,8 +116,8 @@ func heldIDs(o client.Object) []string {
 	if !ok {
 		return nil
 	}
-	if h, ok := holderOf(mg); ok {
-		return []string{h.ID}
+	if b, err := baselineFrom(mg); err == nil && b != nil {
+		return []string{b.ID}
 	}
 	return nil
 }
