@@ -479,17 +479,25 @@ func (r *Shared[T]) Interested() int {
 	return len(r.interests)
 }
 
-// Age returns that of the oldest reading that would be served now, and false if there is
-// none.
+// Age returns that of the oldest reading of an object somebody is interested in, be it served
+// or not: it grows while reading fails. It is false if nothing was read.
 func (r *Shared[T]) Age() (time.Duration, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	q := question{asked: r.order, maxAge: r.o.Interval}
 	age, ok := time.Duration(0), false
 	for _, e := range r.entries {
-		if r.choose(e, q) == serve {
-			age, ok = max(age, r.o.Clock.Since(e.began)), true
+		if e.latest() != 0 {
+			age, ok = max(age, r.o.Clock.Since(r.asOf(e))), true
 		}
 	}
 	return age, ok
+}
+
+// asOf is when that was read which is known of an object: if the last list lacks it, no
+// younger request need tell.
+func (r *Shared[T]) asOf(e *entry[T]) time.Time {
+	if e.lacks() && r.counted.After(e.began) {
+		return r.counted
+	}
+	return e.began
 }

@@ -1120,9 +1120,24 @@ func TestAge(t *testing.T) {
 		w.get("x", "a", Need{MaxAge: 1, Urgent: true})
 		want(t, "The older one counts.", "10s true", age())
 		w.write(thing{ID: "b"})
-		want(t, "What would not be served does not.", "0s true", age())
-		w.after(interval + 1)
-		want(t, "What is too old does not either.", "0s false", age())
+		want(t, "It does so until it is read again, although it is not served.", "10s true", age())
+		w.after(interval)
+		w.failList = errDown
+		w.refresh()
+		want(t, "While reading fails it grows.", "40s true", age())
+		w.after(interval)
+		w.failList = nil
+		w.refresh()
+		want(t, "Then it does not any more.", "0s true", age())
+		w.remove("a")
+		w.after(interval)
+		w.refresh()
+		w.after(interval)
+		w.refresh()
+		want(t, "What the list lacks is known as of the list.", "0s true", age())
+		w.r.Forget(named("x"))
+		w.r.Forget(named("y"))
+		want(t, "What nobody is interested in does not count.", "0s false", age())
 	})
 }
 
