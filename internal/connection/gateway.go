@@ -132,20 +132,28 @@ type link struct {
 // Enter implements gateway.Gate.
 func (l *link) Enter(_ context.Context, c gateway.Call) (func(gateway.Outcome), error) {
 	if wait, why := l.site.wait(); wait > 0 {
-		return nil, &gateway.Error{Reason: gateway.ReasonHeldOff, Message: why, RetryAfter: wait}
+		return nil, l.holdOff(c, wait, why)
 	}
 	leave, wait, why := l.breaker.enter()
 	if leave == nil {
-		return nil, &gateway.Error{Reason: gateway.ReasonHeldOff, Message: why, RetryAfter: wait}
+		return nil, l.holdOff(c, wait, why)
 	}
 	written := l.observed.writing(c)
+	began := l.pool.o.Now()
 	return func(o gateway.Outcome) {
+		l.pool.o.Called(c, o.Err, l.pool.o.Now().Sub(began))
 		written()
 		e := gateway.AsError(o.Err)
 		v, why := judge(e)
 		leave(v, why)
 		l.learn(c, o, e)
 	}, nil
+}
+
+func (l *link) holdOff(c gateway.Call, wait time.Duration, why string) error {
+	err := &gateway.Error{Reason: gateway.ReasonHeldOff, Message: why, RetryAfter: wait}
+	l.pool.o.Called(c, err, 0)
+	return err
 }
 
 // judge says what the outcome of a call says about the gateway's life. Any answer

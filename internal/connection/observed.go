@@ -126,6 +126,7 @@ type reading interface {
 	Writing(id string) (done func())
 	Forget(who types.NamespacedName)
 	Refresh(ctx context.Context)
+	Age() (age time.Duration, ok bool)
 }
 
 func (o *observed) readings() map[gateway.Kind]reading {
@@ -150,6 +151,20 @@ func (o *observed) refresh(ctx context.Context) {
 		wg.Go(func() { r.Refresh(ctx) })
 	}
 	wg.Wait()
+}
+
+// ages of what is looked at, by kind.
+func (o *observed) ages() map[gateway.Kind]time.Duration {
+	out := map[gateway.Kind]time.Duration{}
+	if o == nil {
+		return out
+	}
+	for of, r := range o.readings() {
+		if age, ok := r.Age(); ok {
+			out[of] = age
+		}
+	}
+	return out
 }
 
 // forget a managed resource that looks elsewhere, or nowhere, by now.

@@ -60,6 +60,9 @@ type Options struct {
 	// DriftInterval is how old what was read for all may be; if it is zero each reads
 	// for itself.
 	DriftInterval time.Duration
+	// Called is told how each call to a gateway went and how long it took; also of one that
+	// was not made since the gateway is held off. It must not block.
+	Called func(c gateway.Call, err error, took time.Duration)
 	// Woken is called, from the goroutine that read, when what managed resources look at
 	// changed. It must not block.
 	Woken Woken
@@ -107,6 +110,9 @@ func NewPool(o Options) *Pool {
 	}
 	if o.Logger == nil {
 		o.Logger = logging.NewNopLogger()
+	}
+	if o.Called == nil {
+		o.Called = func(gateway.Call, error, time.Duration) {}
 	}
 	return &Pool{o: o, entries: map[Ref]*entry{}, sites: map[gateway.Endpoint]*site{}}
 }
@@ -178,6 +184,36 @@ func (p *Pool) Health(ref Ref) (Health, bool) {
 	out := h.snapshot()
 	out.GatewayID, out.Generation = g.GatewayID(), g.Generation()
 	return out, true
+}
+
+// State is how it stands with the gateway of a configuration.
+type State struct {
+	Ref Ref
+	// Reachable and Authenticated are as in Health.
+	Reachable, Authenticated Status
+	// Ages are how old what was read for all is by now, by kind. A kind that nobody looks at
+	// has none.
+	Ages map[gateway.Kind]time.Duration
+}
+
+// States returns those of all configurations that can be used.
+func (p *Pool) States() []State {
+	p.mu.Lock()
+	entries := make(map[*Gateway]*health, len(p.entries))
+	for _, e := range p.entries {
+		if e.gateway != nil {
+			entries[e.gateway] = e.health
+		}
+	}
+	p.mu.Unlock()
+	out := make([]State, 0, len(entries))
+	for g, h := range entries {
+		found := h.snapshot()
+		out = append(out, State{
+			Ref: g.ref, Reachable: found.Reachable.Status, Authenticated: found.Authenticated.Status, Ages: g.link.observed.ages(),
+		})
+	}
+	return out
 }
 
 // Forget drops all that is known about a configuration, its last good client
