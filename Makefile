@@ -21,7 +21,7 @@ CGO     := $(shell go env CGO_ENABLED)
 CC      := $(shell command -v $$(go env CC) 2>/dev/null)
 RACE    ?= $(if $(and $(filter 1,$(CGO)),$(CC)),-race)
 # What takes the time of a test is the API server; these start none.
-RACED   := $(patsubst %,./%/...,$(wildcard $(addprefix internal/,gateway connection observation ownership emulator controller sandbox/process)))
+RACED   := $(patsubst %,./%/...,$(wildcard $(addprefix internal/,gateway connection observation metrics ownership emulator controller sandbox/process)))
 
 # Each of these has an API server of its own and takes all the machine has. A result of
 # theirs is not taken from Go's cache, which does not see what they build and run.

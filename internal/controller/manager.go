@@ -47,7 +47,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis"
@@ -55,6 +55,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/providerconfig"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/metrics"
 )
 
 const (
@@ -134,7 +135,7 @@ func NewManager(ctx context.Context, cfg *rest.Config, o Options) (ctrl.Manager,
 		o.Clock = clock.RealClock{}
 	}
 	if o.Registerer == nil {
-		o.Registerer = metrics.Registry
+		o.Registerer = ctrlmetrics.Registry
 	}
 	cfg = ratelimiter.LimitRESTConfig(cfg, o.MaxReconcileRate)
 
@@ -253,7 +254,8 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 		return kind.Options{}, nil, errors.Wrap(err, "cannot watch over the controllers")
 	}
 
-	changes, wakes := providerconfig.NewChanges(), &kind.Wakes{}
+	counts := metrics.New(o.Version)
+	changes, wakes := providerconfig.NewChanges(), &kind.Wakes{Metrics: counts}
 	ko := kind.Options{
 		Options: controller.Options{
 			Logger:                  log,
@@ -272,6 +274,7 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 		Users:           &kind.Users{},
 		Startup:         &kind.Startup{},
 		Writes:          writes,
+		Metrics:         counts,
 		Clock:           o.Clock,
 		IndexConfigs:    sync.OnceValue(func() error { return kind.IndexConfigs(ctx, mgr.GetFieldIndexer()) }),
 		Fail: func(err error) {
@@ -288,9 +291,13 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 			Logger:        log,
 			UserAgent:     "provider-apiplatform/" + o.Version,
 			DriftInterval: o.Poll,
+			Called:        counts.Called,
 			Woken:         wakes.Wake,
 			OnChange:      changes.Tell,
 		}),
+	}
+	if err := counts.Register(o.Registerer, ko.Gateways.States); err != nil {
+		return kind.Options{}, nil, err
 	}
 	if err := mgr.Add(manager.RunnableFunc(ko.Gateways.Observe)); err != nil {
 		return kind.Options{}, nil, errors.Wrap(err, "cannot observe gateways")

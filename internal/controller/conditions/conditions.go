@@ -118,10 +118,10 @@ func Milliseconds(t time.Time) *metav1.MicroTime {
 	return &m
 }
 
-// RefusedAsTaken tells whether a status says that what was asked for is taken at the
-// gateway, and not to be had.
-func RefusedAsTaken(s *xpv2.ConditionedStatus) bool {
-	r := s.GetCondition(v1alpha1.TypeApplied).Reason
+// RefusedAsTaken tells whether a status, or a managed resource, says that what was asked
+// for is taken at the gateway, and not to be had.
+func RefusedAsTaken(c resource.Conditioned) bool {
+	r := c.GetCondition(v1alpha1.TypeApplied).Reason
 	return r == v1alpha1.ReasonConflict || r == v1alpha1.ReasonAdoptionRefused
 }
 

@@ -31,6 +31,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 )
 
 // A pass carries what one pass over a managed resource told about itself, from
@@ -89,7 +90,9 @@ func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternal
 		conditions.Set(mg, conditions.Unknown(err))
 		return nil, err
 	}
-	return &noting[T]{TypedExternalClient: external, policies: policies, closer: c.closer}, nil
+	return &noting[T]{TypedExternalClient: external, policies: policies, closer: c.closer, conflicted: func() {
+		c.options.Metrics.Conflicted(gateway.Kind(c.kind.GroupVersionKind.Kind))
+	}}, nil
 }
 
 func (c *connector[T]) connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], managed.ManagementPoliciesChecker, error) {
@@ -170,12 +173,24 @@ type noting[T resource.ModernManaged] struct {
 
 	// closer returns one that looks more closely, nil if there is none.
 	closer func(ctx context.Context, mg T) (managed.TypedExternalClient[T], error)
+
+	// conflicted is called when a managed resource begins to say that what it asks for is
+	// taken.
+	conflicted func()
+}
+
+// count a conflict that a managed resource tells of, if it did not before.
+func (n *noting[T]) count(mg T, before bool) {
+	if !before && conditions.RefusedAsTaken(mg) {
+		n.conflicted()
+	}
 }
 
 // Observe and note the error. What is about to be written is looked at itself before:
 // what was read for all is not of this moment. An import is, and another look would
 // not import any more.
 func (n *noting[T]) Observe(ctx context.Context, mg T) (managed.ExternalObservation, error) {
+	defer n.count(mg, conditions.RefusedAsTaken(mg))
 	o, err := n.TypedExternalClient.Observe(ctx, mg)
 	if err == nil && o.ResourceExists && !o.ResourceUpToDate && !o.ResourceLateInitialized {
 		o, err = n.lookCloser(ctx, mg, o)
@@ -198,6 +213,7 @@ func (n *noting[T]) lookCloser(ctx context.Context, mg T, o managed.ExternalObse
 
 // Create and note the error.
 func (n *noting[T]) Create(ctx context.Context, mg T) (managed.ExternalCreation, error) {
+	defer n.count(mg, conditions.RefusedAsTaken(mg))
 	c, err := n.TypedExternalClient.Create(ctx, mg)
 	note(ctx, err)
 	passOf(ctx).created = err == nil
@@ -206,6 +222,7 @@ func (n *noting[T]) Create(ctx context.Context, mg T) (managed.ExternalCreation,
 
 // Update and note the error.
 func (n *noting[T]) Update(ctx context.Context, mg T) (managed.ExternalUpdate, error) {
+	defer n.count(mg, conditions.RefusedAsTaken(mg))
 	u, err := n.TypedExternalClient.Update(ctx, mg)
 	note(ctx, err)
 	return u, err

@@ -39,6 +39,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/metrics"
 )
 
 const (
@@ -79,6 +80,9 @@ type Options struct {
 
 	// Writes are what the manager's client remembers of its writes.
 	Writes *Writes
+
+	// Metrics count what happens.
+	Metrics *metrics.Metrics
 
 	// Clock tells the time.
 	Clock clock.PassiveClock

@@ -35,7 +35,9 @@ import (
 	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/metrics"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/observation"
+	"github.com/crossplane-contrib/provider-apiplatform/test/passtest"
 )
 
 // What somebody waits for is looked at itself; what is merely looked after need not be.
@@ -168,7 +170,8 @@ func condition(of xpv2.ConditionType, status string) xpv2.Condition {
 
 // What was seen at a gateway is behind what users wait for.
 func TestWakes(t *testing.T) {
-	w := &Wakes{}
+	m := metrics.New("test")
+	w := &Wakes{Metrics: m}
 	who := []types.NamespacedName{{Namespace: "ns", Name: "a"}, {Namespace: "ns", Name: "b"}}
 	// A kind that is not there, or not any more, is nobody's to wake.
 	w.Wake(gateway.KindSubscription, observation.Changed, who)
@@ -179,6 +182,9 @@ func TestWakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Wake(gateway.KindSubscription, observation.Changed, who)
+	if n := passtest.Counted(t, m, "apiplatform_wakeups_total", "changed", "Subscription"); n != 2 {
+		t.Errorf("%v are counted, want those two that there is a queue for", n)
+	}
 	q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "edited"}})
 	first, priority, _ := q.GetWithPriority()
 	if first.Name != "edited" || priority != 0 {

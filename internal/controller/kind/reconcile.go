@@ -132,6 +132,7 @@ func (r *reconciler[T]) next(mg T, causes string, res reconcile.Result, p *pass)
 	if errors.As(p.err, &refused) && !meta.WasDeleted(mg) {
 		r.requeues.forget(uid)
 		wait := r.holds.refuse(uid, causes, r.clock.Now(), refused.atMost)
+		r.options.Metrics.HeldOff(gateway.Kind(r.kind.GroupVersionKind.Kind))
 		return atLeisure(soon(r.untilNextLook(wait)))
 	}
 	if p.err != nil {

@@ -28,6 +28,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,6 +44,8 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/metrics"
+	"github.com/crossplane-contrib/provider-apiplatform/test/passtest"
 )
 
 // A bench is a reconciler whose runtime does what a test says.
@@ -74,6 +77,8 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	}
 	b := &bench{t: t, kube: newAPIServer(t, append(objects, config)...), clock: testclock.NewFakePassiveClock(start)}
 	k := &Kind[*gatewayv1alpha1.Subscription]{
+		GroupVersionKind: gatewayv1alpha1.SubscriptionGroupVersionKind,
+
 		New:     func() *gatewayv1alpha1.Subscription { return &gatewayv1alpha1.Subscription{} },
 		Secrets: func(*gatewayv1alpha1.Subscription) []string { return []string{"tok"} },
 		Guard: func(context.Context, *gatewayv1alpha1.Subscription, Environment) (bool, error) {
@@ -86,6 +91,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		environments: environments{kube: b.kube, cache: b.kube, options: Options{
 			Gateways: connection.NewPool(connection.Options{Live: b.kube, Cache: b.kube, Metadata: b.kube, Now: b.clock.Now}),
 			Wakes:    &Wakes{},
+			Metrics:  metrics.New("test"),
 		}},
 		kind: k, client: b.kube, runtime: reconcile.Func(b.run), writes: &Writes{}, clock: b.clock, log: logging.NewNopLogger(),
 		poll:     time.Minute,
@@ -181,6 +187,15 @@ func TestNext(t *testing.T) {
 			}
 		})
 	}
+	t.Run("Counted", func(t *testing.T) {
+		b, o := newBench(t), subscription()
+		for _, err := range []error{nil, errors.New("down"), Refuse(errors.New("no")), RefuseAtMost(errors.New("no"), time.Minute), After(errors.New("soon"), time.Second)} {
+			b.next(o, "causes", reconcile.Result{}, &pass{err: err})
+		}
+		if n := passtest.Counted(t, b.options.Metrics, "apiplatform_holdoffs_total", "Subscription"); n != 2 {
+			t.Errorf("%v are counted, want the refusals alone", n)
+		}
+	})
 	t.Run("SuccessForgets", func(t *testing.T) {
 		b, o := newBench(t), subscription()
 		for range 4 {
@@ -448,6 +463,77 @@ func TestNoting(t *testing.T) {
 		if err := call(t.Context()); !errors.Is(err, want) {
 			t.Errorf("%s outside of a pass: %v", name, err)
 		}
+	}
+}
+
+// A conflict counts when a managed resource begins to tell of it, whatever call it is
+// found by, and not again while it does.
+func TestConflictsAreCounted(t *testing.T) {
+	says := func(r xpv2.ConditionReason) func(o *gatewayv1alpha1.Subscription) {
+		return func(o *gatewayv1alpha1.Subscription) {
+			o.SetConditions(xpv2.Condition{Type: gatewayv1alpha1.TypeApplied, Status: corev1.ConditionFalse, Reason: r})
+		}
+	}
+	nothing := func(*gatewayv1alpha1.Subscription) {}
+	cases := map[string]struct {
+		reason string
+		before func(o *gatewayv1alpha1.Subscription)
+		call   string
+		says   func(o *gatewayv1alpha1.Subscription)
+		want   float64
+	}{
+		"Nothing":         {reason: "Nothing is taken.", before: nothing, call: "Create", says: nothing},
+		"Observe":         {reason: "It is seen that the name is taken.", before: nothing, call: "Observe", says: says(gatewayv1alpha1.ReasonConflict), want: 1},
+		"Create":          {reason: "The create is refused.", before: nothing, call: "Create", says: says(gatewayv1alpha1.ReasonConflict), want: 1},
+		"Update":          {reason: "The new token is taken.", before: says(gatewayv1alpha1.ReasonApplied), call: "Update", says: says(gatewayv1alpha1.ReasonConflict), want: 1},
+		"AdoptionRefused": {reason: "It may not be adopted.", before: nothing, call: "Create", says: says(gatewayv1alpha1.ReasonAdoptionRefused), want: 1},
+		"Again":           {reason: "It was told before.", before: says(gatewayv1alpha1.ReasonConflict), call: "Create", says: says(gatewayv1alpha1.ReasonConflict)},
+		"OtherWords":      {reason: "It is still the same.", before: says(gatewayv1alpha1.ReasonAdoptionRefused), call: "Create", says: says(gatewayv1alpha1.ReasonConflict)},
+		"Over":            {reason: "It is over.", before: says(gatewayv1alpha1.ReasonConflict), call: "Create", says: says(gatewayv1alpha1.ReasonApplied)},
+		"Refused":         {reason: "Another refusal is none.", before: nothing, call: "Create", says: says(gatewayv1alpha1.ReasonRefused)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			o := subscription(tc.before)
+			o.Status.Deployed = true
+			c := &connector[*gatewayv1alpha1.Subscription]{environments: b.environments, kind: b.kind, usage: resource.ModernTrackerFn(
+				func(context.Context, resource.ModernManaged) error { return nil },
+			)}
+			b.kind.Client = func(context.Context, *gatewayv1alpha1.Subscription, Environment) (managed.TypedExternalClient[*gatewayv1alpha1.Subscription], error) {
+				return managed.TypedExternalClientFns[*gatewayv1alpha1.Subscription]{
+					ObserveFn: func(_ context.Context, o *gatewayv1alpha1.Subscription) (managed.ExternalObservation, error) {
+						tc.says(o)
+						return managed.ExternalObservation{}, nil
+					},
+					CreateFn: func(_ context.Context, o *gatewayv1alpha1.Subscription) (managed.ExternalCreation, error) {
+						tc.says(o)
+						return managed.ExternalCreation{}, nil
+					},
+					UpdateFn: func(_ context.Context, o *gatewayv1alpha1.Subscription) (managed.ExternalUpdate, error) {
+						tc.says(o)
+						return managed.ExternalUpdate{}, nil
+					},
+				}, nil
+			}
+			e, err := c.Connect(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls := map[string]func() error{
+				"Observe": func() error { _, err := e.Observe(t.Context(), o); return err },
+				"Create":  func() error { _, err := e.Create(t.Context(), o); return err },
+				"Update":  func() error { _, err := e.Update(t.Context(), o); return err },
+			}
+			for range 2 {
+				if err := calls[tc.call](); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n := passtest.Counted(t, b.options.Metrics, "apiplatform_conflicts_total", "Subscription"); n != tc.want {
+				t.Errorf("%s\n%v are counted, want %v", tc.reason, n, tc.want)
+			}
+		})
 	}
 }
 

@@ -28,42 +28,50 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/metrics"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/observation"
 )
 
 // Wakes bring what was seen at gateways to the queues of the kinds.
 type Wakes struct {
+	// Metrics count who is woken.
+	Metrics *metrics.Metrics
+
 	mu     sync.Mutex
 	queues map[gateway.Kind]workqueue.TypedRateLimitingInterface[reconcile.Request]
 }
 
 // Wake managed resources of a kind, after whatever users wait for. It is a
 // connection.Woken.
-func (w *Wakes) Wake(of gateway.Kind, _ observation.Cause, who []types.NamespacedName) {
+func (w *Wakes) Wake(of gateway.Kind, cause observation.Cause, who []types.NamespacedName) {
 	requests := make([]reconcile.Request, 0, len(who))
 	for _, name := range who {
 		requests = append(requests, reconcile.Request{NamespacedName: name})
 	}
-	w.add(of, handler.LowPriority, requests)
+	if w.add(of, handler.LowPriority, requests) {
+		w.Metrics.Woke(of, cause, len(who))
+	}
 }
 
 // admit managed resources of a kind whose lane was full.
-func (w *Wakes) admit(of gateway.Kind, requests []reconcile.Request) { w.add(of, 0, requests) }
+func (w *Wakes) admit(of gateway.Kind, requests []reconcile.Request) { _ = w.add(of, 0, requests) }
 
-func (w *Wakes) add(of gateway.Kind, priority int, requests []reconcile.Request) {
+// add requests to the queue of a kind, unless that is not there.
+func (w *Wakes) add(of gateway.Kind, priority int, requests []reconcile.Request) bool {
 	w.mu.Lock()
 	q, ok := w.queues[of]
 	w.mu.Unlock()
 	if !ok || len(requests) == 0 {
-		return
+		return false
 	}
 	if pq, ok := q.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
 		pq.AddWithOpts(priorityqueue.AddOpts{Priority: new(priority)}, requests...)
-		return
+		return true
 	}
 	for _, r := range requests {
 		q.Add(r)
 	}
+	return true
 }
 
 // source of the wake-ups of a kind.

@@ -31,6 +31,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/metrics"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 )
 
@@ -67,6 +68,7 @@ func connect(ctx context.Context, env kind.Environment, m *memory) (*external, e
 		cluster:  env.Options.ClusterID,
 		now:      env.Options.Clock.Now,
 		poll:     env.Options.PollInterval,
+		metrics:  env.Options.Metrics,
 		memory:   m,
 	}, nil
 }
@@ -84,6 +86,7 @@ type external struct {
 	cluster string
 	now     func() time.Time
 	poll    time.Duration
+	metrics *metrics.Metrics
 	memory  *memory
 
 	// found is what Observe found, for what is done next.

@@ -97,6 +97,7 @@ func (e *external) takeOver(ctx context.Context, mg *v1alpha1.RestApi) error {
 	if _, err := e.UpdateRestAPI(ctx, f.handle, keep(f.want, f.got)); err != nil {
 		return e.failed(mg, err, xpv2.Creating())
 	}
+	e.metrics.Adopted(gateway.KindRestAPI)
 	e.events.Event(mg, event.Normal("Adopted", "Took over the API that was at the gateway"))
 	e.keepRecord(mg)
 	return nil

@@ -36,6 +36,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/metrics"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 	"github.com/crossplane-contrib/provider-apiplatform/test/passtest"
 )
@@ -83,9 +84,10 @@ func only(actions ...xpv2.ManagementAction) func(*v1alpha1.RestApi) {
 type bench struct {
 	*passtest.Bench
 
-	t      passtest.Tester
-	memory *memory
-	at     target.Target
+	t       passtest.Tester
+	memory  *memory
+	metrics *metrics.Metrics
+	at      target.Target
 }
 
 func newBench(t passtest.Tester, objects ...client.Object) *bench {
@@ -97,7 +99,7 @@ func newBenchAt(t passtest.Tester, o emulator.Options, objects ...client.Object)
 	t.Helper()
 	b := passtest.New(t, o, []passtest.Index{{Of: &v1alpha1.RestApi{}, Field: indexHolds, Extract: heldHandles}}, objects...)
 	return &bench{
-		Bench: b, t: t, memory: &memory{},
+		Bench: b, t: t, memory: &memory{}, metrics: metrics.New("test"),
 		at: target.Target{Endpoint: b.Client.Endpoint().String(), Timeout: 5 * time.Second},
 	}
 }
@@ -105,7 +107,7 @@ func newBenchAt(t passtest.Tester, o emulator.Options, objects ...client.Object)
 func (b *bench) external(p managed.ManagementPoliciesChecker) *external {
 	return &external{
 		api: passtest.Each{Client: b.Client}, at: b.at, kube: b.Kube, policies: p, events: b.Events,
-		cluster: "cluster-1", now: b.Now, poll: time.Minute, memory: b.memory,
+		cluster: "cluster-1", now: b.Now, poll: time.Minute, metrics: b.metrics, memory: b.memory,
 	}
 }
 
@@ -458,6 +460,9 @@ func TestTaken(t *testing.T) {
 			}
 			if tc.origin != "" && got.Status.AtProvider.Origin != tc.origin {
 				t.Errorf("origin %q, want %q", got.Status.AtProvider.Origin, tc.origin)
+			}
+			if n := passtest.Counted(t, b.metrics, "apiplatform_adoptions_total", "RestApi"); n != float64(len(b.Events.With("Adopted"))) || n == 0 && tc.origin == v1alpha1.OriginAdopted {
+				t.Errorf("%v adoptions are counted", n)
 			}
 			if n := b.Gateway.Count(emulator.Match{Method: http.MethodPost}); n != 0 {
 				t.Errorf("%d POSTs", n)

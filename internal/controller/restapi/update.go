@@ -25,6 +25,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/conditions"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 )
 
 // Update replaces the API at the gateway by what the spec asks for.
@@ -42,6 +43,7 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.RestApi) (managed.Ex
 		if err := e.hold(ctx, mg); err != nil {
 			return managed.ExternalUpdate{}, err
 		}
+		e.metrics.Adopted(gateway.KindRestAPI)
 		e.events.Event(mg, event.Normal("Adopted", "Took over the API that was at the gateway"))
 	}
 

@@ -152,6 +152,7 @@ func TestAdopt(t *testing.T) {
 					if cr.Status.AtProvider.Origin != v1alpha1.OriginAdopted || w.events.count("Adopted") != 1 {
 						t.Errorf("%s: origin is %s, with %d events", tc.reason, cr.Status.AtProvider.Origin, w.events.count("Adopted"))
 					}
+					w.counted("apiplatform_adoptions_total", 1, "Subscription")
 					tokenInForceIs(t, cr, tc.token)
 					if !w.HoldsToken(id, secretToken) {
 						t.Errorf("%s: it has another token", tc.reason)
@@ -174,6 +175,7 @@ func TestAdopt(t *testing.T) {
 							}
 						}
 					}
+					w.counted("apiplatform_adoptions_total", 0, "Subscription")
 					if after := w.Subscriptions(); !equalSubscriptions(before, after) {
 						t.Errorf("%s: others were changed: %+v, %+v", tc.reason, before, after)
 					}

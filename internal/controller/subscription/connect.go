@@ -31,6 +31,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/metrics"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
@@ -65,6 +66,7 @@ func (c *controller) connect(ctx context.Context, cr *v1alpha1.Subscription, env
 		policies:   env.Policies,
 		now:        env.Options.Clock.Now,
 		poll:       env.Options.PollInterval,
+		metrics:    env.Options.Metrics,
 		memory:     c.memories.of(string(cr.GetUID())),
 	}, nil
 }
@@ -89,6 +91,7 @@ type external struct {
 	policies managed.ManagementPoliciesChecker
 	now      func() time.Time
 	poll     time.Duration
+	metrics  *metrics.Metrics
 	memory   *memory
 
 	baseline *record.Baseline

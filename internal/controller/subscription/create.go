@@ -394,6 +394,7 @@ func (e *external) adopt(ctx context.Context, cr *v1alpha1.Subscription) error {
 			return err
 		}
 	}
+	e.metrics.Adopted(gateway.KindSubscription)
 	e.recorder.Event(cr, event.Normal("Adopted", fmt.Sprintf("Subscription %q existed at the gateway and is held from now on", candidate.ID)))
 	var t *token
 	if needsProof {

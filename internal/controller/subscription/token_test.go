@@ -175,6 +175,7 @@ func TestRotate(t *testing.T) {
 	if n := w.events.count("TokenRotated"); n != 2 {
 		t.Errorf("%d events, want 2", n)
 	}
+	w.counted("apiplatform_token_rotations_total", 2)
 	w.silent(first, second)
 }
 

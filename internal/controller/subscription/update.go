@@ -171,6 +171,7 @@ func (e *external) applied(ctx context.Context, cr *v1alpha1.Subscription, t tok
 	t.state = tokenInForce
 	conditions.Set(cr, tokenCondition(t, false))
 	if rotated {
+		e.metrics.Rotated()
 		e.recorder.Event(cr, event.Normal("TokenRotated", "The gateway accepts the new token and no longer the old one"))
 	}
 	_, _, generated := source(cr)
@@ -214,6 +215,7 @@ func (e *external) putStatus(ctx context.Context, cr *v1alpha1.Subscription, cau
 		}
 		return err
 	}
+	e.metrics.SentStatusAlone()
 	e.observed.Status = answer.Status
 	e.reportWritten(ctx, cr, answer)
 	why := "something it needs cannot be read or written now"

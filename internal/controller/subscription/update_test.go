@@ -153,6 +153,7 @@ func TestStatusFirst(t *testing.T) {
 				if n := w.events.count("StatusApplied"); n != 1 {
 					t.Errorf("%s %d events, want 1", tc.reason, n)
 				}
+				w.counted("apiplatform_status_only_updates_total", 1)
 				// Also when somebody sets it back while the rest cannot be applied.
 				w.changeByHand("uid-s", map[string]any{"status": "ACTIVE"})
 				if wake, err := w.guard("s"); !wake || err != nil {

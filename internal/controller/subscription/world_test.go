@@ -50,7 +50,9 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/metrics"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
+	"github.com/crossplane-contrib/provider-apiplatform/test/passtest"
 )
 
 const (
@@ -88,6 +90,8 @@ type world struct {
 	kube   client.Client
 	clock  *testclock.FakePassiveClock
 	events *events
+	// metrics survive a restart, unlike those of a real one.
+	metrics *metrics.Metrics
 
 	// What a restart forgets.
 	controller *controller
@@ -132,7 +136,7 @@ func newSite(t tester, g emulator.Generation, id string, now func() time.Time) s
 func newWorld(t tester, g emulator.Generation, objects ...client.Object) *world {
 	t.Helper()
 	clock := testclock.NewFakePassiveClock(time.Now())
-	w := &world{site: newSite(t, g, "", clock.Now), clock: clock, events: &events{}, shown: map[string]*v1alpha1.Subscription{}}
+	w := &world{site: newSite(t, g, "", clock.Now), clock: clock, events: &events{}, metrics: metrics.New("test"), shown: map[string]*v1alpha1.Subscription{}}
 
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, configv1alpha1.AddToScheme, corev1.AddToScheme} {
@@ -673,8 +677,16 @@ func (w *world) environment(ctx context.Context, cr *v1alpha1.Subscription) (kin
 	return kind.Environment{
 		Gateway: gw, Kube: w.kube, Cache: w.kube, Recorder: w.events,
 		Policies: managed.NewManagementPoliciesResolver(true, cr.GetManagementPolicies()),
-		Options:  kind.Options{Clock: w.clock},
+		Options:  kind.Options{Clock: w.clock, Metrics: w.metrics},
 	}, err
+}
+
+// counted checks what a metric counts.
+func (w *world) counted(name string, want float64, labels ...string) {
+	w.t.Helper()
+	if n := passtest.Counted(w.t, w.metrics, name, labels...); n != want {
+		w.t.Errorf("%s %v: %v are counted, want %v", name, labels, n, want)
+	}
 }
 
 // guard runs the guard of a Subscription that is left alone.

@@ -31,6 +31,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/metrics"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 )
 
@@ -68,6 +69,7 @@ func connect(ctx context.Context, env kind.Environment, m *memory) (*external, e
 		events:   env.Recorder,
 		now:      env.Options.Clock.Now,
 		poll:     env.Options.PollInterval,
+		metrics:  env.Options.Metrics,
 		memory:   m,
 	}, nil
 }
@@ -83,6 +85,7 @@ type external struct {
 	events   event.Recorder
 	now      func() time.Time
 	poll     time.Duration
+	metrics  *metrics.Metrics
 	memory   *memory
 
 	// found is what Observe found, for what is done next.

@@ -106,6 +106,7 @@ func (e *external) takeOver(ctx context.Context, mg *v1alpha1.SubscriptionPlan) 
 			return e.failed(mg, err, xpv2.Creating())
 		}
 	}
+	e.metrics.Adopted(gateway.KindSubscriptionPlan)
 	e.events.Event(mg, event.Normal("Adopted", "Took over the plan that was at the gateway"))
 	e.keepRecord(mg, f.got)
 	return nil

@@ -35,6 +35,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/metrics"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 	"github.com/crossplane-contrib/provider-apiplatform/test/passtest"
 )
@@ -75,9 +76,10 @@ func other(mg *v1alpha1.SubscriptionPlan) { mg.Namespace, mg.UID = "team-b", "ui
 type bench struct {
 	*passtest.Bench
 
-	t      passtest.Tester
-	memory *memory
-	at     target.Target
+	t       passtest.Tester
+	memory  *memory
+	metrics *metrics.Metrics
+	at      target.Target
 }
 
 func newBench(t passtest.Tester, o emulator.Options, objects ...client.Object) *bench {
@@ -86,11 +88,11 @@ func newBench(t passtest.Tester, o emulator.Options, objects ...client.Object) *
 		{Of: &v1alpha1.SubscriptionPlan{}, Field: indexHolds, Extract: heldIDs},
 		{Of: &v1alpha1.SubscriptionPlan{}, Field: indexAsks, Extract: askedNames},
 	}, objects...)
-	return &bench{Bench: b, t: t, memory: &memory{}, at: target.Target{Endpoint: b.Client.Endpoint().String(), Timeout: 5 * time.Second}}
+	return &bench{Bench: b, t: t, memory: &memory{}, metrics: metrics.New("test"), at: target.Target{Endpoint: b.Client.Endpoint().String(), Timeout: 5 * time.Second}}
 }
 
 func (b *bench) external(p managed.ManagementPoliciesChecker) *external {
-	return &external{api: passtest.Each{Client: b.Client}, at: b.at, kube: b.Kube, policies: p, events: b.Events, now: b.Now, poll: time.Minute, memory: b.memory}
+	return &external{api: passtest.Each{Client: b.Client}, at: b.at, kube: b.Kube, policies: p, events: b.Events, now: b.Now, poll: time.Minute, metrics: b.metrics, memory: b.memory}
 }
 
 // pass runs one pass and returns the managed resource as it is stored afterwards.
@@ -428,6 +430,9 @@ func TestStranger(t *testing.T) {
 		}
 		if len(b.Events.With("Adopted")) != 1 {
 			t.Error("no event")
+		}
+		if n := passtest.Counted(t, b.metrics, "apiplatform_adoptions_total", "SubscriptionPlan"); n != 1 {
+			t.Errorf("%v adoptions are counted", n)
 		}
 		if n := b.Gateway.Count(emulator.Match{Method: http.MethodPost}); n != 0 {
 			t.Errorf("%d POSTs", n)

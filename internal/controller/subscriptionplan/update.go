@@ -48,6 +48,7 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (m
 		if _, err := e.hold(ctx, mg); err != nil {
 			return managed.ExternalUpdate{}, err
 		}
+		e.metrics.Adopted(gateway.KindSubscriptionPlan)
 		e.events.Event(mg, event.Normal("Adopted", "Took over the plan that was at the gateway"))
 	}
 
