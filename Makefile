@@ -47,7 +47,7 @@ run: ## Run the provider on this machine against the cluster of the current kube
 
 .PHONY: tools
 tools: ## Build the tools that tests and the demo need (about 5 minutes on 2 cores, once)
-	@for tool in etcd kube-apiserver kube-controller-manager; do $(TOOL) $$tool >/dev/null; done
+	@for tool in etcd kube-apiserver kube-controller-manager promql; do $(TOOL) $$tool >/dev/null; done
 
 .PHONY: build
 build: ## Build static binaries of provider and sandbox into bin/ (BUILDFLAGS=-trimpath for a release)

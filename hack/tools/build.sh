@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Builds one of the development tools under hack/tools/ and prints where its
-# binary is. The cache is keyed by the tool module's checksums and by the Go
-# version, so a changed pin builds anew and an unchanged one costs nothing.
+# binary is. The cache is keyed by the tool module's checksums, by its own source
+# if it has some, and by the Go version, so a changed pin builds anew and an
+# unchanged one costs nothing.
 #
-# usage: hack/tools/build.sh etcd|kube-apiserver|kube-controller-manager|kubectl|golangci-lint
+# usage: hack/tools/build.sh etcd|kube-apiserver|kube-controller-manager|kubectl|golangci-lint|promql
 #
 # KUBEBUILDER_ASSETS  a folder whose binaries are used as they are, if it has the one asked for
 # TOOLS_CACHE         where the built ones are kept (default: .cache/tools)
@@ -19,6 +20,7 @@ case "$name" in
   kube-controller-manager) module=kubernetes;    package=k8s.io/kubernetes/cmd/kube-controller-manager;      usually="about 1 min" ;;
   kubectl)                 module=kubernetes;    package=k8s.io/kubernetes/cmd/kubectl;                      usually="about 30 s" ;;
   golangci-lint)           module=golangci-lint; package=github.com/golangci/golangci-lint/v2/cmd/golangci-lint; usually="about 3 min" ;;
+  promql)                  module=promql;        package=.;                                                      usually="about 30 s" ;;
   *) echo "build.sh: no tool named $name under hack/tools" >&2; exit 2 ;;
 esac
 
@@ -45,7 +47,8 @@ if [[ $module == kubernetes ]]; then
   done
 fi
 
-key=$({ cat go.mod go.sum; go env GOVERSION GOOS GOARCH; echo "$ldflags $package"; } | sha256sum | cut -c1-16)
+shopt -s nullglob
+key=$({ cat go.mod go.sum ./*.go; go env GOVERSION GOOS GOARCH; echo "$ldflags $package"; } | sha256sum | cut -c1-16)
 binary=$cache/$name-$key/$name
 if [[ ! -x $binary ]]; then
   # Test packages run side by side and ask for the same tool; one of them builds it.
