@@ -22,6 +22,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -131,7 +134,9 @@ func TestOutcomes(t *testing.T) {
 			},
 		},
 	}
+	told := map[string]bool{string(failed): true}
 	for name, tc := range cases {
+		told[string(tc.want)] = true
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(tc.serve)
 			defer s.Close()
@@ -167,6 +172,20 @@ apiplatform_gateway_calls_total{kind="Subscription",outcome="` + string(tc.want)
 	}
 	if got := outcomeOf(errors.New("whatever")); got != failed {
 		t.Errorf("an error that is not the client's: %s", got)
+	}
+
+	docs, err := os.ReadFile(filepath.Join("..", "..", "docs", "metrics.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(docs), "\n## Outcomes of calls\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	explained := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(table, -1) {
+		explained[row[1]] = true
+	}
+	if diff := cmp.Diff(told, explained); diff != "" {
+		t.Errorf("docs/metrics.md explains other outcomes: -want, +got:\n%s", diff)
 	}
 }
 
