@@ -161,7 +161,8 @@ func NewManager(ctx context.Context, cfg *rest.Config, o Options) (ctrl.Manager,
 		RenewDeadline:                 &renew,
 		Metrics:                       server.Options{BindAddress: o.MetricsBindAddress},
 		HealthProbeBindAddress:        o.HealthProbeBindAddress,
-		Controller:                    config.Controller{SkipNameValidation: &o.SkipNameValidation},
+		// A replica that waits to lead has its caches filled by then.
+		Controller: config.Controller{SkipNameValidation: &o.SkipNameValidation, EnableWarmup: new(true)},
 	})
 	if err != nil {
 		return nil, errors.Wrap(err, "cannot create the manager")
@@ -308,7 +309,19 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 		return ko, changes, err
 	}
 	ko.Gate = new(gate.Gate[schema.GroupVersionKind])
-	return ko, changes, errors.Wrap(customresourcesgate.Setup(mgr, ko.Options), "cannot wait for CRDs")
+	return ko, changes, errors.Wrap(customresourcesgate.Setup(unled{mgr}, ko.Options), "cannot wait for CRDs")
+}
+
+// An unled manager has controllers that run in every replica, whichever leads.
+type unled struct {
+	ctrl.Manager
+}
+
+// GetControllerOptions returns those of controllers that need not lead.
+func (m unled) GetControllerOptions() config.Controller {
+	o := m.Manager.GetControllerOptions()
+	o.NeedLeaderElection = new(false)
+	return o
 }
 
 // mayWatchCRDs tells whether the provider may see which CRDs are there. If it may
