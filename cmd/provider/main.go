@@ -45,7 +45,7 @@ type options struct {
 	Poll                     time.Duration `help:"The drift interval: a change made at a gateway is noticed, and set back, within this time. One list per gateway and kind serves all managed resources." default:"30s" env:"POLL"`
 	Resync                   time.Duration `help:"About how often a managed resource is reconciled although nothing changed, and the longest its annotation crossplane.io/poll-interval can ask for." default:"1h" env:"RESYNC"`
 	MinPoll                  time.Duration `help:"The shortest interval the annotation crossplane.io/poll-interval can ask for." default:"10s" env:"MIN_POLL"`
-	MaxReconcileRate         int           `help:"How many reconciles a second all kinds together may do." default:"100" env:"MAX_RECONCILE_RATE"`
+	MaxReconcileRate         int           `help:"How many reconciles a second all kinds together may do of what nobody waits for, and a fifth of how many requests a second may be made to the API server." default:"100" env:"MAX_RECONCILE_RATE"`
 	WatchNamespaces          []string      `help:"Namespaces whose managed resources are reconciled, comma-separated; all if not given. Who holds what at a gateway is known for all namespaces." env:"WATCH_NAMESPACES" placeholder:"NAMESPACE"`
 	ClusterID                string        `help:"Name of this cluster in the ownership marks at a gateway: letters, digits, dots, hyphens and underscores. Carry it over when objects are restored to another cluster. Default: the UID of the namespace kube-system." env:"CLUSTER_ID" placeholder:"ID"`
 	LeaderElection           bool          `help:"Let one of several replicas work at a time." env:"LEADER_ELECTION"`

@@ -83,7 +83,9 @@ type Options struct {
 	// MinPoll is the shortest interval that annotation can ask for.
 	MinPoll time.Duration
 
-	// MaxReconcileRate is how many reconciles a second all kinds together may do.
+	// MaxReconcileRate is how many reconciles a second all kinds together may do of what
+	// nobody waits for, and a fifth of how many requests a second may be made to the API
+	// server.
 	MaxReconcileRate int
 
 	// WatchNamespaces are those whose managed resources are reconciled; all if

@@ -18,9 +18,12 @@ package contract
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller"
@@ -77,4 +80,56 @@ func TestReplicas(t *testing.T) {
 			t.Errorf("%d updates, want 2", n)
 		}
 	})
+}
+
+// Two providers that both work on the same objects get in each other's way, but create
+// nothing twice and lose nothing. That is how it is for a moment where one replaces another
+// without leader election.
+//
+// contract: S11
+func TestTwoAtWork(t *testing.T) {
+	inBoth(t, func(t *testing.T, w *world) {
+		stop := w.stop
+		w.start(w.ns)
+		defer stop()
+		w.gw.AddAPI("api")
+		var all []*gatewayv1alpha1.Subscription
+		for i := range 10 {
+			name := fmt.Sprint("s", i)
+			s := w.subscription(name, "api")
+			w.create(w.secret(name, map[string]string{"token": "token-of-" + name}), s)
+			all = append(all, s)
+		}
+		for _, s := range all {
+			w.ready(s)
+		}
+		for _, s := range all {
+			edit(w, s, func(s *gatewayv1alpha1.Subscription) {
+				s.Spec.ForProvider.Status = ptr(gatewayv1alpha1.SubscriptionStatusValue("INACTIVE"))
+			})
+		}
+		for _, s := range all {
+			w.ready(s)
+			got, ok := w.gw.Subscription(s.Status.AtProvider.ID)
+			if !ok || got.Status != "INACTIVE" || !w.gw.HoldsToken(got.ID, "token-of-"+s.GetName()) {
+				t.Errorf("%s has %+v", s.GetName(), got)
+			}
+		}
+		if n := len(w.gw.Subscriptions()); n != len(all) {
+			t.Errorf("%d subscriptions at the gateway, want %d", n, len(all))
+		}
+		w.delete(asObjects(all)...)
+		w.gone(asObjects(all)...)
+		if n := len(w.gw.Subscriptions()); n != 0 {
+			t.Errorf("%d subscriptions are left", n)
+		}
+	})
+}
+
+func asObjects[T client.Object](all []T) []client.Object {
+	out := make([]client.Object, 0, len(all))
+	for _, o := range all {
+		out = append(out, o)
+	}
+	return out
 }
