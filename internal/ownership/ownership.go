@@ -83,7 +83,7 @@ type Holder struct {
 	Refused bool
 
 	// Since is when, by its status, the object was created at the gateway, to the
-	// millisecond.
+	// microsecond.
 	Since *metav1.MicroTime
 }
 
@@ -120,17 +120,18 @@ func unmeant(self, o Holder) bool {
 }
 
 // HasSeen tells whether a holder has seen an object that was created at a time: only who
-// has knows that to the millisecond, whatever its gateway calls itself.
+// has knows that to the microsecond, whatever its gateway calls itself.
 func (h Holder) HasSeen(created time.Time) bool {
-	return (h.Reported || h.Vouched) && h.Since != nil && h.Since.Time.Equal(created.Truncate(time.Millisecond))
+	return (h.Reported || h.Vouched) && h.Since != nil && h.Since.Time.Equal(created.Truncate(time.Microsecond))
 }
 
 // LosesAt tells whether one of several others has a better claim than the given holder
 // to an object that was found at an endpoint, and was created at a time. Other endpoints
 // may lead to the same gateway, but any gateway can call itself like another one. So
 // those come first who have seen the object, or were seen to hold it at that very
-// endpoint, unless what they held was another of that ID; then those whose status was written for that endpoint; then those with
-// nothing but a record; and last who was refused it, or earned something elsewhere. Of
+// endpoint, unless what they held was another of that ID; then those whose status was written for that endpoint; then those
+// whose create, sent elsewhere, may have made it; then those with nothing but a record;
+// and last who was refused it, or earned something elsewhere. Of
 // equals the one that was seen wins, then the older, whichever endpoint it is looked at
 // from.
 func LosesAt(endpoint string, created time.Time, self Holder, others []Holder, incumbent func(Holding) types.UID) bool {
@@ -139,10 +140,12 @@ func LosesAt(endpoint string, created time.Time, self Holder, others []Holder, i
 		here := h.Endpoint == endpoint
 		switch {
 		case h.HasSeen(created), here && seen(h) && h.Since == nil:
-			return 3
+			return 4
 		case here && (h.Reported || h.Vouched):
+			return 3
+		case h.Vouched:
 			return 2
-		case h.Reported, h.Vouched, h.Refused:
+		case h.Reported, h.Refused:
 			return 0
 		}
 		return 1

@@ -136,6 +136,8 @@ func TestLosesAt(t *testing.T) {
 		"RecordedThere": {reason: "A record that waits there is nothing against it.", self: moved, other: other("e", Holder{Created: old})},
 		"MadeUp":        {reason: "Who does not know when it was created made it up.", self: moved, other: other("b", Holder{Created: old, Reported: true, Since: sometime})},
 		"MadeUpSeen":    {reason: "However long that was seen at a gateway of his.", self: stays, other: other("b", Holder{Created: old, Reported: true, Since: sometime}), seen: []Holder{other("b", Holder{})}},
+		"VouchedThere":  {reason: "Nor against one whose create may have made it, by whatever name.", self: self("a", Holder{Created: young, Vouched: true}), other: other("e", Holder{Created: old})},
+		"VouchedHere":   {reason: "Which is less than one that was vouched for at that place.", self: self("a", Holder{Created: old, Vouched: true}), other: other("e", Holder{Created: young, Vouched: true}), want: true},
 		"Restored":      {reason: "Of two bare records the older one counts.", self: bare, other: other("e", Holder{Created: old}), want: true},
 		"RestoredOther": {reason: "Wherever it is from.", self: bare, other: other("b", Holder{Created: old}), want: true},
 		"Refused":       {reason: "Unless it was refused.", self: bare, other: other("b", Holder{Created: old, Refused: true})},

@@ -140,7 +140,10 @@ func Vouch(o metav1.Object) *v1alpha1.CreateAttempt {
 		return nil
 	}
 	sum := sha256.Sum256([]byte(o.GetAnnotations()[v1alpha1.AnnotationCreateAttempt]))
-	v := &v1alpha1.CreateAttempt{Endpoint: a.Endpoint, Digest: hex.EncodeToString(sum[:8]), ID: a.AskedID}
+	v := &v1alpha1.CreateAttempt{Endpoint: a.Endpoint, Digest: hex.EncodeToString(sum[:8])}
+	if a.AbsentBefore {
+		v.ID = a.AskedID
+	}
 	if a.Known != nil {
 		v.APIID, v.ApplicationID = a.APIID, a.ApplicationID
 	}

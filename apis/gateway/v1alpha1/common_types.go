@@ -99,7 +99,7 @@ type CreateAttempt struct {
 	// Digest of the annotation create-attempt.
 	Digest string `json:"digest"`
 
-	// ID, or name if that is what is unique, that is asked for.
+	// ID, or name if that is what is unique, that is asked for, if nothing had it before.
 	// +optional
 	ID string `json:"id,omitempty"`
 

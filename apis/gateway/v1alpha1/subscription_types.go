@@ -234,7 +234,7 @@ type SubscriptionObservation struct {
 	// +optional
 	CreatedAt *metav1.Time `json:"createdAt,omitempty"`
 
-	// CreationStamp is createdAt to the millisecond. It tells this subscription from any
+	// CreationStamp is createdAt to the microsecond. It tells this subscription from any
 	// other one, and whoever knows it has seen it.
 	// +optional
 	CreationStamp *metav1.MicroTime `json:"creationStamp,omitempty"`

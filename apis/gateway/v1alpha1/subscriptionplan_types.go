@@ -154,7 +154,7 @@ type SubscriptionPlanObservation struct {
 	// +optional
 	CreatedAt *metav1.Time `json:"createdAt,omitempty"`
 
-	// CreationStamp is createdAt to the millisecond. It tells this plan from any other
+	// CreationStamp is createdAt to the microsecond. It tells this plan from any other
 	// one, and whoever knows it has seen it.
 	// +optional
 	CreationStamp *metav1.MicroTime `json:"creationStamp,omitempty"`

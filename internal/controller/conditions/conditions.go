@@ -118,6 +118,15 @@ func Milliseconds(t time.Time) *metav1.MicroTime {
 	return &m
 }
 
+// Microseconds is a time as status holds one that nobody is to guess.
+func Microseconds(t time.Time) *metav1.MicroTime {
+	if t.IsZero() {
+		return nil
+	}
+	m := metav1.NewMicroTime(t.UTC().Truncate(time.Microsecond))
+	return &m
+}
+
 // RefusedAsTaken tells whether a status, or a managed resource, says that what was asked
 // for is taken at the gateway, and not to be had.
 func RefusedAsTaken(c resource.Conditioned) bool {

@@ -88,10 +88,13 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 	case found == nil:
 		return nil, p, nil
 	}
-	if elsewhere := a.Endpoint != e.at.Endpoint; elsewhere && !record.Near(cr.Status.CreateAttempt, found.CreatedAt) {
+	elsewhere, near := a.Endpoint != e.at.Endpoint, vouched && record.Near(cr.Status.CreateAttempt, found.CreatedAt)
+	if elsewhere && !near {
 		return nil, nil, nil
-	} else if elsewhere || !vouched {
-		// Who wrote this record is not known, or whether it is about this gateway.
+	}
+	if elsewhere || !near {
+		// Who wrote this record is not known, or whether it is about this gateway, or it was
+		// sent at another time.
 		if theirs, err := e.madeForOther(ctx, cr, found); err != nil || theirs {
 			return nil, nil, err
 		}
@@ -181,8 +184,9 @@ func (e *external) prepare(ctx context.Context, cr *v1alpha1.Subscription, id st
 		a.Conflict = e.attempt.Conflict
 	}
 	if e.unanswered {
+		vouched := record.ReadVouched(cr, cr.Status.CreateAttempt) != nil
 		sameToken := e.gateway.Generation() == connection.GenerationInPlace || equalVersions(rememberedByCreate(cr), e.tokenNow.version)
-		if sameAsk(*e.attempt, a) && sameToken {
+		if sameAsk(*e.attempt, a) && sameToken && vouched {
 			return *e.attempt, nil
 		}
 		if wait := e.at.TooLate(cr, e.now()).Sub(e.now()); wait > 0 {
@@ -195,33 +199,25 @@ func (e *external) prepare(ctx context.Context, cr *v1alpha1.Subscription, id st
 	}
 	a.AbsentBefore = err != nil
 	if e.gateway.Generation() != connection.GenerationInPlace {
-		if a.Known, err = e.knownIDs(ctx, cr); err != nil {
+		if a.Known, err = e.knownIDs(ctx); err != nil {
 			return record.Attempt{}, err
 		}
 	}
 	return a, nil
 }
 
-// knownIDs are those of the application's subscriptions on the API that nobody
-// holds, as status tells. Of too many, the newest creation date stands for all.
-func (e *external) knownIDs(ctx context.Context, cr *v1alpha1.Subscription) ([]string, error) {
+// knownIDs are those of the application's subscriptions on the API. Who holds one of them
+// may give it up. Of too many, the newest creation date stands for all.
+func (e *external) knownIDs(ctx context.Context) ([]string, error) {
 	listed, err := e.listAPI(ctx, e.wish.APIID)
 	if err != nil {
 		return nil, err
 	}
 	listed = slices.DeleteFunc(listed, func(s gateway.Subscription) bool { return strings.TrimSpace(s.ApplicationID) != e.wish.ApplicationID })
-	held, err := e.taken(ctx, cr, listed, func(_ ownership.Holding, others []ownership.Holder) bool {
-		return slices.ContainsFunc(others, func(o ownership.Holder) bool { return o.Reported })
-	})
-	if err != nil {
-		return nil, err
-	}
 	ids := []string{}
 	var newest time.Time
 	for _, s := range listed {
-		if !held(s.ID) {
-			ids = append(ids, s.ID)
-		}
+		ids = append(ids, s.ID)
 		if s.CreatedAt.After(newest) {
 			newest = s.CreatedAt
 		}

@@ -86,7 +86,11 @@ func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bo
 	if e.attempt.AbsentBefore && !e.loses(cr, asked, others) {
 		others = nil
 	}
-	if len(others) > 0 || !e.claims.ReserveUntil(cr.GetUID(), asked, e.now(), e.at.TooLateFor(e.now())) {
+	theirs, err := e.namesAnother(ctx, cr, asked.ID)
+	if err != nil {
+		return false, err
+	}
+	if theirs || len(others) > 0 || !e.claims.ReserveUntil(cr.GetUID(), asked, e.now(), e.at.TooLateFor(e.now())) {
 		return false, e.conflict(cr)
 	}
 

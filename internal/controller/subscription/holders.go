@@ -53,7 +53,7 @@ func (e *external) recorded() ownership.Holding {
 // holderOf is what a Subscription holds: what its baseline records, or for one
 // that only observes what its status reports, which it does only if it was
 // checked. If it is known when that was created, status vouches for nothing else.
-func holderOf(cr *v1alpha1.Subscription, began time.Time) (ownership.Holder, bool) {
+func holderOf(cr *v1alpha1.Subscription, began, now time.Time) (ownership.Holder, bool) {
 	at := cr.Status.AtProvider
 	h := ownership.Holder{UID: cr.GetUID(), Created: cr.GetCreationTimestamp()}
 	b, err := baselineFrom(cr)
@@ -67,12 +67,12 @@ func holderOf(cr *v1alpha1.Subscription, began time.Time) (ownership.Holder, boo
 		h.Holding = ownership.Holding{ID: at.ID, Endpoint: at.Endpoint, GatewayID: at.GatewayID, Scope: at.APIInternalID}
 	}
 	h.Began = began
-	return bearOut(cr, h), h.ID != ""
+	return bearOut(cr, h, now), h.ID != ""
 }
 
 // bearOut adds what the status of a Subscription says about what it says to hold.
-func bearOut(cr *v1alpha1.Subscription, h ownership.Holder) ownership.Holder {
-	h.Reported, h.Vouched = reports(cr, h.Holding), vouches(cr, h.Holding)
+func bearOut(cr *v1alpha1.Subscription, h ownership.Holder, now time.Time) ownership.Holder {
+	h.Reported, h.Vouched = reports(cr, h.Holding), vouches(cr, h.Holding, now)
 	h.Refused, h.Since = cr.Status.RefusedID == h.ID, cr.Status.AtProvider.CreationStamp
 	return h
 }
@@ -86,30 +86,35 @@ func reports(cr *v1alpha1.Subscription, h ownership.Holding) bool {
 
 // vouches tells whether the status of a Subscription vouches for a create at that
 // endpoint which was answered, and may have made what it recorded only just now to hold.
-func vouches(cr *v1alpha1.Subscription, h ownership.Holding) bool {
+func vouches(cr *v1alpha1.Subscription, h ownership.Holding, now time.Time) bool {
 	v := cr.Status.CreateAttempt
 	b, err := baselineFrom(cr)
+	began := h.Began
+	if began.IsZero() {
+		// It was not seen, and may be about to be created.
+		began = now
+	}
 	switch {
-	case err != nil || b == nil || b.ID != h.ID || v == nil || v.Endpoint != h.Endpoint || !record.Near(v, h.Began) || record.ReadVouched(cr, v) != nil:
+	case err != nil || b == nil || b.ID != h.ID || v == nil || v.Endpoint != h.Endpoint || !record.Near(v, began) || record.ReadVouched(cr, v) != nil:
 		return false
 	case v.ID == h.ID:
 		return true
 	}
 	// The gateway may have chosen the ID.
-	return v.APIID != "" && b.Fields[fieldAPIID] == v.APIID && b.Fields[fieldApplicationID] == v.ApplicationID
+	return !h.Began.IsZero() && v.APIID != "" && b.Fields[fieldAPIID] == v.APIID && b.Fields[fieldApplicationID] == v.ApplicationID
 }
 
 // bears tells whether status bears out what a Subscription recorded to hold.
-func bears(cr *v1alpha1.Subscription, h ownership.Holding) bool {
-	return reports(cr, h) || vouches(cr, h)
+func (e *external) bears(cr *v1alpha1.Subscription, h ownership.Holding) bool {
+	return reports(cr, h) || vouches(cr, h, e.now())
 }
 
 // proves tells whether a Subscription has more to show for something than a record: its
 // status says so at that endpoint, or that it was seen or asked for.
-func proves(cr *v1alpha1.Subscription, h ownership.Holding) bool {
+func (e *external) proves(cr *v1alpha1.Subscription, h ownership.Holding) bool {
 	at := cr.Status.AtProvider
 	a := record.ReadVouched(cr, cr.Status.CreateAttempt)
-	return bears(cr, h) || a != nil && a.Endpoint == h.Endpoint || at.ID == h.ID && ownership.Holder{Reported: true, Since: at.CreationStamp}.HasSeen(h.Began)
+	return e.bears(cr, h) || a != nil && a.Endpoint == h.Endpoint || at.ID == h.ID && ownership.Holder{Reported: true, Since: at.CreationStamp}.HasSeen(h.Began)
 }
 
 // othersHolding returns who else holds something, by their records. Where this object has
@@ -120,10 +125,10 @@ func (e *external) othersHolding(ctx context.Context, cr *v1alpha1.Subscription,
 	if err := e.kube.List(ctx, l, client.MatchingFields{indexHolds: h.ID}); err != nil {
 		return nil, errors.Wrap(err, "cannot list who holds a subscription")
 	}
-	proven := proves(cr, h)
+	proven := e.proves(cr, h)
 	var others []ownership.Holder
 	for i := range l.Items {
-		o, ok := holderOf(&l.Items[i], h.Began)
+		o, ok := holderOf(&l.Items[i], h.Began, e.now())
 		if ok && o.UID != cr.GetUID() && o.Same(h) && (o.Endpoint == h.Endpoint || !proven || o.HasSeen(h.Began)) {
 			others = append(others, o)
 		}
@@ -161,7 +166,7 @@ func (e *external) loses(cr *v1alpha1.Subscription, h ownership.Holding, others 
 
 // self is this object as the holder of something.
 func (e *external) self(cr *v1alpha1.Subscription, h ownership.Holding) ownership.Holder {
-	return bearOut(cr, ownership.Holder{Holding: h, UID: cr.GetUID(), Created: cr.GetCreationTimestamp()})
+	return bearOut(cr, ownership.Holder{Holding: h, UID: cr.GetUID(), Created: cr.GetCreationTimestamp()}, e.now())
 }
 
 // heldByOthers returns a function that tells whether somebody else holds an ID on
@@ -192,12 +197,8 @@ func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, 
 	if reports(cr, e.seen(s)) {
 		return false, nil
 	}
-	l := &v1alpha1.SubscriptionList{}
-	if err := e.kube.List(ctx, l, client.MatchingFields{indexUID: s.ID}); err != nil {
-		return false, errors.Wrap(err, "cannot look for whom a subscription was made")
-	}
-	if slices.ContainsFunc(l.Items, func(o v1alpha1.Subscription) bool { return o.GetUID() != cr.GetUID() }) {
-		return true, nil
+	if theirs, err := e.namesAnother(ctx, cr, s.ID); err != nil || theirs {
+		return theirs, err
 	}
 	mine := false
 	if e.vouchedHere(cr) {
@@ -207,7 +208,7 @@ func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, 
 		}
 	}
 	for _, key := range []string{askedByID(s.ID), askedByApplication(strings.TrimSpace(s.ApplicationID))} {
-		l = &v1alpha1.SubscriptionList{}
+		l := &v1alpha1.SubscriptionList{}
 		if err := e.kube.List(ctx, l, client.MatchingFields{indexVouched: key}); err != nil {
 			return false, errors.Wrap(err, "cannot look for whom a subscription was made")
 		}
@@ -222,6 +223,14 @@ func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, 
 		}
 	}
 	return false, nil
+}
+
+// namesAnother tells whether an ID is the UID of another object, which asks for it if it
+// names none.
+func (e *external) namesAnother(ctx context.Context, cr *v1alpha1.Subscription, id string) (bool, error) {
+	l := &v1alpha1.SubscriptionList{}
+	err := e.kube.List(ctx, l, client.MatchingFields{indexUID: id})
+	return slices.ContainsFunc(l.Items, func(o v1alpha1.Subscription) bool { return o.GetUID() != cr.GetUID() }), errors.Wrap(err, "cannot look for whom a subscription is made")
 }
 
 // vouchedHere tells whether the status of an object vouches for a create at this
@@ -280,7 +289,7 @@ func (e *external) taken(ctx context.Context, cr *v1alpha1.Subscription, listed 
 // loseToAnother says that what an object recorded to hold is another's. It reports no
 // longer what it does not hold.
 func (e *external) loseToAnother(cr *v1alpha1.Subscription) *problem {
-	earned := bears(cr, e.recorded())
+	earned := e.bears(cr, e.recorded())
 	cr.Status.Deployed, cr.Status.AtProvider = false, v1alpha1.SubscriptionObservation{}
 	cr.Status.RefusedID = e.baseline.ID
 	conditions.Drop(&cr.Status.ConditionedStatus, v1alpha1.TypeTokenInForce, v1alpha1.TypeContested, v1alpha1.TypeDrifted)

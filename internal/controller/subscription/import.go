@@ -130,7 +130,7 @@ func (e *external) checkAgain(ctx context.Context, cr *v1alpha1.Subscription, go
 		return err
 	}
 	s, p := judgeImport(held, got.ID, listed)
-	if p != nil && !bears(cr, e.recorded()) {
+	if p != nil && !e.bears(cr, e.recorded()) {
 		return unproven()
 	}
 	if p != nil {

@@ -328,7 +328,7 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 
 // observeVanished decides whether a subscription that is gone is created again.
 func (e *external) observeVanished(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
-	if !e.policies.ShouldCreate() && !bears(cr, e.recorded()) {
+	if !e.policies.ShouldCreate() && !e.bears(cr, e.recorded()) {
 		return managed.ExternalObservation{}, unproven()
 	}
 	conditions.Set(cr, tokenUnsure("the subscription is gone from the gateway"))

@@ -81,7 +81,7 @@ func (e *external) report(ctx context.Context, cr *v1alpha1.Subscription, s *gat
 		GatewayID:             s.GatewayID,
 		Endpoint:              e.gateway.Endpoint().String(),
 		CreatedAt:             conditions.Seconds(s.CreatedAt),
-		CreationStamp:         conditions.Milliseconds(s.CreatedAt),
+		CreationStamp:         conditions.Microseconds(s.CreatedAt),
 		UpdatedAt:             was.UpdatedAt,
 		Origin:                was.Origin,
 		Token:                 was.Token,

@@ -124,7 +124,7 @@ func index(ctx context.Context, indexer client.FieldIndexer) error {
 			if !ok {
 				return nil
 			}
-			if h, ok := holderOf(cr, time.Time{}); ok {
+			if h, ok := holderOf(cr, time.Time{}, time.Time{}); ok {
 				return []string{h.ID}
 			}
 			return nil

@@ -56,7 +56,7 @@ func observation(got *gateway.SubscriptionPlan, at target.Target, from v1alpha1.
 	if got.ExpiryTime != nil {
 		o.ExpiryTime = conditions.Seconds(*got.ExpiryTime)
 	}
-	o.CreatedAt, o.CreationStamp = conditions.Seconds(got.CreatedAt), conditions.Milliseconds(got.CreatedAt)
+	o.CreatedAt, o.CreationStamp = conditions.Seconds(got.CreatedAt), conditions.Microseconds(got.CreatedAt)
 	o.UpdatedAt = conditions.Seconds(got.UpdatedAt)
 	return o
 }
