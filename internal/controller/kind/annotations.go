@@ -93,8 +93,9 @@ func nameIsRecorded(o client.Object) bool {
 	return err == nil && b != nil && b.ID == meta.GetExternalName(o)
 }
 
-// vouchedFor is how long a create may be sent again before status tells another time.
-const vouchedFor = time.Minute
+// vouchedFor is how long a create may be sent again before status tells another time, which
+// has no more than seconds.
+const vouchedFor = time.Second
 
 // Vouch has the status of an object, of which a field is given, vouch for the attempt
 // that the object has in memory: before that is stored, so that no other one ever is.

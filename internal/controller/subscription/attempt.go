@@ -184,9 +184,8 @@ func (e *external) prepare(ctx context.Context, cr *v1alpha1.Subscription, id st
 		a.Conflict = e.attempt.Conflict
 	}
 	if e.unanswered {
-		vouched := record.ReadVouched(cr, cr.Status.CreateAttempt) != nil
 		sameToken := e.gateway.Generation() == connection.GenerationInPlace || equalVersions(rememberedByCreate(cr), e.tokenNow.version)
-		if sameAsk(*e.attempt, a) && sameToken && vouched {
+		if sameAsk(*e.attempt, a) && sameToken && e.pending {
 			return *e.attempt, nil
 		}
 		if wait := e.at.TooLate(cr, e.now()).Sub(e.now()); wait > 0 {

@@ -181,7 +181,7 @@ func (e *external) heldByOthers(ctx context.Context, cr *v1alpha1.Subscription, 
 func (e *external) lostToOthers(ctx context.Context, cr *v1alpha1.Subscription, listed []gateway.Subscription) (func(id string) bool, error) {
 	a := record.ReadVouched(cr, cr.Status.CreateAttempt)
 	return e.taken(ctx, cr, listed, func(h ownership.Holding, others []ownership.Holder) bool {
-		if a != nil && a.Endpoint == h.Endpoint {
+		if a != nil && a.Endpoint == h.Endpoint && record.Near(cr.Status.CreateAttempt, h.Began) {
 			others = slices.DeleteFunc(others, func(o ownership.Holder) bool { return !o.Reported && !o.Vouched && e.incumbents.Of(h) != o.UID })
 		}
 		return e.loses(cr, h, others) || slices.ContainsFunc(others, func(o ownership.Holder) bool { return o.HasSeen(h.Began) })

@@ -196,7 +196,9 @@ func (e *external) observeAbsent(ctx context.Context, cr *v1alpha1.Subscription)
 			e.recovered = found
 			return managed.ExternalObservation{}, nil
 		}
-		e.unanswered, e.pending = true, e.now().Before(e.at.TooLate(cr, e.now()))
+		// Of a record that nobody vouches for it is not known whether anything was sent.
+		vouched := record.ReadVouched(cr, cr.Status.CreateAttempt) != nil
+		e.unanswered, e.pending = true, vouched && e.now().Before(e.at.TooLateFor(sentAt(cr)))
 	} else if e.attemptElsewhere(cr) {
 		// This may be the same gateway by another name. What it came to is found again if
 		// nobody else has anything to show for it.

@@ -291,7 +291,8 @@ func (e *external) prepareCreate(ctx context.Context, mg *v1alpha1.SubscriptionP
 	if wait := e.outstanding(mg, e.found.attempt); wait > 0 {
 		return managed.ExternalObservation{}, kind.After(errors.New("the gateway did not answer a create under the former planName, and may still carry it out"), min(wait, 10*time.Second))
 	}
-	record.WriteAttempt(mg, attempt(e.found.attempt, name, true, e.at.Endpoint))
+	before := record.ReadVouched(mg, mg.Status.CreateAttempt)
+	record.WriteAttempt(mg, attempt(before, name, true, e.at.Endpoint))
 	return managed.ExternalObservation{ResourceExists: false}, kind.Vouch(ctx, e.kube, mg, &mg.Status.CreateAttempt, e.now())
 }
 
