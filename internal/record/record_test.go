@@ -19,6 +19,7 @@ package record
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -84,5 +85,84 @@ func TestRead(t *testing.T) {
 	}
 	if a, err := ReadAttempt(&metav1.ObjectMeta{}); a != nil || err != nil {
 		t.Errorf("ReadAttempt of nothing: %v, %v", a, err)
+	}
+}
+
+// What status says of a create is about what was created within ten minutes of it, as far
+// as both tell the time.
+//
+// contract: S11, S12
+func TestNear(t *testing.T) {
+	sent := time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC)
+	at := func(d time.Duration) time.Time { return sent.Add(d) }
+	timed := &v1alpha1.CreateAttempt{Time: &metav1.Time{Time: sent}}
+	cases := map[string]struct {
+		reason  string
+		v       *v1alpha1.CreateAttempt
+		created time.Time
+		want    bool
+	}{
+		"Nothing":   {reason: "Nobody vouches.", created: sent},
+		"NoTime":    {reason: "It was not said when.", v: &v1alpha1.CreateAttempt{}, created: at(-time.Hour), want: true},
+		"Untold":    {reason: "The gateway does not tell when.", v: timed, want: true},
+		"Same":      {reason: "It was then.", v: timed, created: sent, want: true},
+		"Late":      {reason: "It took effect late.", v: timed, created: at(10 * time.Minute), want: true},
+		"Early":     {reason: "The gateway's clock is slow.", v: timed, created: at(-10 * time.Minute), want: true},
+		"FarAfter":  {reason: "The create was over.", v: timed, created: at(10*time.Minute + time.Second)},
+		"FarBefore": {reason: "It was there before.", v: timed, created: at(-10*time.Minute - time.Second)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := Near(tc.v, tc.created); got != tc.want {
+				t.Errorf("\n%s\nNear(...): %t, want %t", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// What status says of a create names what was asked for: the ID and, where the gateway may
+// choose another, the API and the application. It vouches for no other record.
+//
+// contract: S11, S12
+func TestVouch(t *testing.T) {
+	o := &metav1.ObjectMeta{}
+	if v := Vouch(o); v != nil {
+		t.Errorf("it vouches for nothing: %+v", v)
+	}
+	a := Attempt{Version: Version, AskedID: "id", Endpoint: "e", APIID: "api", ApplicationID: "app", Outcome: Open}
+	for name, tc := range map[string]struct {
+		known []string
+		want  v1alpha1.CreateAttempt
+	}{
+		"Chosen": {want: v1alpha1.CreateAttempt{Endpoint: "e", ID: "id"}},
+		"Either": {known: []string{}, want: v1alpha1.CreateAttempt{Endpoint: "e", ID: "id", APIID: "api", ApplicationID: "app"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a.Known = tc.known
+			WriteAttempt(o, a)
+			v := Vouch(o)
+			if v.Digest == "" {
+				t.Error("it has no digest")
+			}
+			tc.want.Digest = v.Digest
+			if diff := cmp.Diff(&tc.want, v); diff != "" {
+				t.Errorf("-want, +got:\n%s", diff)
+			}
+			if ReadVouched(o, v) == nil || ReadVouched(o, nil) != nil {
+				t.Error("it vouches for something else than it was written for")
+			}
+			other := a
+			other.AskedID = "other"
+			WriteAttempt(o, other)
+			if ReadVouched(o, v) != nil {
+				t.Error("it vouches for another record")
+			}
+			closed := a
+			closed.Outcome = Refused
+			WriteAttempt(o, closed)
+			if ReadVouched(o, Vouch(o)) != nil {
+				t.Error("what was refused is still open")
+			}
+		})
 	}
 }
