@@ -19,18 +19,14 @@ package subscription
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-
-	configv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
@@ -245,20 +241,11 @@ func TestObserverIsNotRobbed(t *testing.T) {
 func TestTwoEndpointsOneHolder(t *testing.T) {
 	w := newWorld(t, emulator.InPlace, tokenSecret("tok", secretToken), subscription("s", application("app")))
 	held := w.settle("s")
-	other := func(endpoint string) string { return strings.Replace(endpoint, "127.0.0.1", "localhost", 1) }
-	w.add(&configv1alpha1.ClusterProviderConfig{
-		ObjectMeta: metav1.ObjectMeta{Name: "other", Generation: 1},
-		Spec: configv1alpha1.ClusterProviderConfigSpec{
-			ConnectionSettings: configv1alpha1.ConnectionSettings{Endpoint: other(w.URL())},
-			Credentials:        configv1alpha1.ClusterCredentials{Source: configv1alpha1.CredentialsNone},
-		},
-	})
+	w.addConfig("other", anotherName(w.URL()), "")
 	at := held.Status.AtProvider
-	thief := subscription("thief", application("app"), status(v1alpha1.SubscriptionRevoked), func(cr *v1alpha1.Subscription) {
-		cr.Spec.ProviderConfigReference.Name = "other"
-	})
+	thief := subscription("thief", application("app"), status(v1alpha1.SubscriptionRevoked), through("other"))
 	thief.CreationTimestamp.Time = held.CreationTimestamp.Add(time.Hour)
-	record.WriteBaseline(thief, record.Baseline{ID: at.ID, Endpoint: other(at.Endpoint), GatewayID: at.GatewayID, APIInternalID: at.APIInternalID, Fields: map[string]string{fieldAPIID: "books", fieldApplicationID: "app"}})
+	record.WriteBaseline(thief, record.Baseline{ID: at.ID, Endpoint: anotherName(at.Endpoint), GatewayID: at.GatewayID, APIInternalID: at.APIInternalID, Fields: map[string]string{fieldAPIID: "books", fieldApplicationID: "app"}})
 	w.add(thief)
 	cr, err := w.pass("thief")
 	refused(t, cr, err, v1alpha1.ReasonConflict)

@@ -1,0 +1,86 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package restapi
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+)
+
+// An API whose mark was erased is not taken over by another object of the cluster that
+// comes by another name of the gateway: not as long as its holder has seen it.
+//
+// contract: R2, S12, A5
+func TestErasedMarkByAnotherName(t *testing.T) {
+	for name, policy := range map[string]v1alpha1.RestApiAdoptionPolicy{"Named": v1alpha1.RestApiAdoptionNever, "Takeover": v1alpha1.RestApiAdoptionTakeover} {
+		t.Run(name, func(t *testing.T) {
+			thief := managedBooks(preset("books"), func(mg *v1alpha1.RestApi) {
+				mg.Namespace, mg.Name, mg.UID = "team-b", "thief", "uid-thief"
+				mg.CreationTimestamp = metav1.NewTime(time.Unix(1, 0))
+				mg.Spec.AdoptionPolicy = policy
+			})
+			mg := managedBooks(preset("books"), func(mg *v1alpha1.RestApi) { mg.CreationTimestamp = metav1.NewTime(time.Unix(1000, 0)) })
+			b := newBench(t, mg, thief)
+			b.settle(mg)
+			b.mark("books", "")
+			b.memory = &memory{} // The provider was restarted.
+			was := b.at.Endpoint
+			for range 2 {
+				b.at.Endpoint = "http://another-name"
+				got, err := b.pass(thief)
+				refusedFor(t, got, err, v1alpha1.ReasonConflict)
+				b.at.Endpoint = was
+				ready(t, b.settle(mg))
+			}
+			if o := b.owner("books"); o != "cluster-1/team-a/books" {
+				t.Errorf("its owner is %q", o)
+			}
+			b.mark("books", "")
+			b.at.Endpoint = "http://another-name"
+			b.delete(thief)
+			b.gone(thief)
+			if n := len(b.Gateway.APIs()); n != 1 {
+				t.Error("it was deleted with the thief")
+			}
+		})
+	}
+}
+
+// What somebody holds at another gateway is no reason to keep others from the same handle
+// here.
+//
+// contract: R2, S12, A5
+func TestEarnedElsewhereBlocksNothing(t *testing.T) {
+	thief := managedBooks(preset("books"), func(mg *v1alpha1.RestApi) {
+		mg.Namespace, mg.Name, mg.UID = "team-b", "thief", "uid-thief"
+	})
+	mg := managedBooks(preset("books"))
+	b := newBench(t, mg, thief)
+	b.at.Endpoint = "http://elsewhere"
+	b.settle(thief)
+	b.Gateway.DeleteAPI("books")
+	b.at.Endpoint = b.Client.Endpoint().String()
+	b.Advance(time.Minute)
+	ready(t, b.settle(mg))
+	if o := b.owner("books"); o != "cluster-1/team-a/books" {
+		t.Errorf("its owner is %q", o)
+	}
+}
