@@ -49,7 +49,7 @@ func mutants() []mutant {
 	return a != nil && a.Endpoint == e.at.Endpoint
 `),
 		subscription("earned-elsewhere", "A5", "holders.go",
-			`(o.Endpoint == h.Endpoint || !proven || o.HasSeen(h.Began))`, `true`),
+			`(o.Endpoint == h.Endpoint || !proven || o.HasSeen(h.Began))`, `(proven || true)`),
 		subscription("blank-cheque", "S12", "holders.go",
 			`	case v.ID == h.ID:
 		return true
@@ -58,6 +58,18 @@ func mutants() []mutant {
 		return true
 	}
 	// The gateway`),
+		subscription("other-name", "S11", "observe.go",
+			`	return a != nil && a.Endpoint != e.at.Endpoint
+`, `	return a != nil && a.Endpoint == ""
+`),
+		subscription("told-to-anybody", "A5", "attempt.go",
+			`	case p != nil && !vouched:`, `	case p != nil && vouched && false:`),
+		{
+			name: "any-time", promise: "S12", file: "internal/record/record.go",
+			old: `(v.Time == nil || created.IsZero() || created.Sub(v.Time.Time).Abs() <= near)`, new: `near > 0`,
+			// Its own tests hold what it answers; these hold what that is good for.
+			by: tests{folder: controller + "subscription", pattern: "^(TestVouchedFor|TestOldAttemptBlocksNoImport)$"},
+		},
 		subscription("another-attempt", "S11", "attempt.go",
 			`	if err := e.afterOthers(ctx, cr, found); err != nil {
 		return nil, nil, err
@@ -75,6 +87,10 @@ func mutants() []mutant {
 			old: `			return o.uid == uid
 `, new: `			return true
 `,
+		},
+		{
+			name: "claim-for-ever", promise: "S11", file: "internal/ownership/ownership.go",
+			old: `return !c.until.IsZero() && now.After(c.until)`, new: `return false`,
 		},
 		subscription("baseline-facts", "S17", "baseline.go",
 			`return s.APIID == b.APIInternalID && strings.TrimSpace(s.ApplicationID) == b.Fields[fieldApplicationID]`, `return true`),
@@ -143,6 +159,10 @@ func mutants() []mutant {
 			`	case s.heldHere:
 		// It is about`, `	case false:
 		// It is about`),
+		in("restapi", "api-by-another-name", "R2", "observe.go",
+			`(h.Same(what) || h.Reported && sawCreated(o, got))`, `h.Same(what)`),
+		in("subscriptionplan", "plan-earned-elsewhere", "A5", "attempt.go",
+			`(h.Endpoint == what.Endpoint || !proven || h.HasSeen(got.CreatedAt))`, `(proven || true)`),
 		in("subscriptionplan", "plan-adoption", "P1", "decide.go",
 			`	case s.heldByOther, s.found == byName && !s.adopt:
 `, `	case s.heldByOther:
