@@ -121,7 +121,8 @@ func TestNear(t *testing.T) {
 }
 
 // What status says of a create names what was asked for: the ID and, where the gateway may
-// choose another, the API and the application. It vouches for no other record.
+// choose another, the API and the application. It vouches for no other record, nor for what
+// was there before.
 //
 // contract: S11, S12
 func TestVouch(t *testing.T) {
@@ -131,14 +132,16 @@ func TestVouch(t *testing.T) {
 	}
 	a := Attempt{Version: Version, AskedID: "id", Endpoint: "e", APIID: "api", ApplicationID: "app", Outcome: Open}
 	for name, tc := range map[string]struct {
-		known []string
-		want  v1alpha1.CreateAttempt
+		known   []string
+		present bool
+		want    v1alpha1.CreateAttempt
 	}{
-		"Chosen": {want: v1alpha1.CreateAttempt{Endpoint: "e", ID: "id"}},
-		"Either": {known: []string{}, want: v1alpha1.CreateAttempt{Endpoint: "e", ID: "id", APIID: "api", ApplicationID: "app"}},
+		"Present": {present: true, want: v1alpha1.CreateAttempt{Endpoint: "e"}},
+		"Chosen":  {want: v1alpha1.CreateAttempt{Endpoint: "e", ID: "id"}},
+		"Either":  {known: []string{}, want: v1alpha1.CreateAttempt{Endpoint: "e", ID: "id", APIID: "api", ApplicationID: "app"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a.Known = tc.known
+			a.Known, a.AbsentBefore = tc.known, !tc.present
 			WriteAttempt(o, a)
 			v := Vouch(o)
 			if v.Digest == "" {

@@ -29,7 +29,7 @@ import (
 // contract: S11, A10
 func TestVouch(t *testing.T) {
 	now := time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC)
-	asked := record.Attempt{Version: record.Version, AskedID: "id", Endpoint: "e", Outcome: record.Open}
+	asked := record.Attempt{Version: record.Version, AskedID: "id", AbsentBefore: true, Endpoint: "e", Outcome: record.Open}
 	other := asked
 	other.AskedID = "other"
 	cases := map[string]struct {
@@ -39,8 +39,8 @@ func TestVouch(t *testing.T) {
 		writes  bool
 	}{
 		"AtOnce":  {reason: "It says so already.", attempt: asked},
-		"Soon":    {reason: "It is near enough.", after: 59 * time.Second, attempt: asked},
-		"Later":   {reason: "What is created now is near that no more.", after: time.Minute, attempt: asked, writes: true},
+		"Soon":    {reason: "It is near enough.", after: 999 * time.Millisecond, attempt: asked},
+		"Later":   {reason: "It is sent again.", after: time.Second, attempt: asked, writes: true},
 		"Clock":   {reason: "Nor where the clock was set back.", after: -time.Hour, attempt: asked, writes: true},
 		"Another": {reason: "It says something else.", attempt: other, writes: true},
 	}

@@ -196,6 +196,10 @@ func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, fiel
 		rotation = cr.Status.AtProvider.HandledRotation
 	}
 	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{ID: s.ID, Endpoint: e.at.Endpoint, Origin: origin, HandledRotation: rotation}
+	if v := cr.Status.CreateAttempt; v != nil {
+		// From here on it is known what was made.
+		v.ID, v.APIID, v.ApplicationID = s.ID, "", ""
+	}
 	e.memory.token, e.memory.stamp, e.memory.conflict, e.memory.inTheWay = nil, time.Time{}, "", ""
 	switch {
 	case t != nil:

@@ -183,18 +183,21 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 		return false, errors.Wrap(err, "cannot list who holds a plan")
 	}
 	mine, ok := holderOf(mg, got)
+	if a := record.ReadVouched(mg, mg.Status.CreateAttempt); !ok && a != nil && a.AbsentBefore && vouches(mg, what.Endpoint, got) {
+		mine, ok = ownership.Holder{Holding: what, UID: mg.GetUID(), Created: mg.GetCreationTimestamp(), Vouched: true}, true
+	}
 	proven := mine.HasSeen(got.CreatedAt) || mine.Endpoint == what.Endpoint && (mine.Reported || mine.Vouched)
 	var all []ownership.Holder
 	for i := range l.Items {
 		h, ok := holderOf(&l.Items[i], got)
-		if ok && h.UID != mg.GetUID() && h.Same(what) && (h.Endpoint == what.Endpoint || !proven || h.HasSeen(got.CreatedAt)) {
+		if ok && h.UID != mg.GetUID() && (h.Same(what) || h.HasSeen(got.CreatedAt)) && (h.Endpoint == what.Endpoint || !proven || h.HasSeen(got.CreatedAt)) {
 			all = append(all, h)
 		}
 	}
 	if len(all) == 0 {
 		return false, nil
 	}
-	if !ok || !mine.Same(what) {
+	if !ok || !mine.Same(what) && !mine.HasSeen(got.CreatedAt) {
 		// What is recorded about another place gives no claim here.
 		return true, nil
 	}
