@@ -28,7 +28,7 @@ func mutants() []mutant {
 	}
 	return []mutant{
 		subscription("ownership-check", "S7", "holders.go",
-			`o.UID != cr.GetUID() && (o.Same(h)`, `false && (o.Same(h)`),
+			`o.UID != cr.GetUID() && o.Same(h)`, `false && o.Same(h)`),
 		subscription("loser-acts", "S12", "holders.go",
 			`return ownership.Loses(e.self(cr, h), others, e.incumbents.Of(h))`, `return e.self(cr, h).UID == "" && len(others) > 0`),
 		subscription("incumbent", "S12", "observe.go",

@@ -195,7 +195,12 @@ func (e *external) hold(cr *v1alpha1.Subscription, s *gateway.Subscription, fiel
 		// It is not known whether what was found has the token that was asked for.
 		rotation = cr.Status.AtProvider.HandledRotation
 	}
-	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{ID: s.ID, Endpoint: e.at.Endpoint, Origin: origin, HandledRotation: rotation}
+	// What belongs to it too, should the record be taken away before it is reported.
+	cr.Status.AtProvider = v1alpha1.SubscriptionObservation{
+		ID: s.ID, Endpoint: e.at.Endpoint, Origin: origin, HandledRotation: rotation,
+		APIID: fields[fieldAPIID], ApplicationID: fields[fieldApplicationID],
+		BillingCustomerID: fields[fieldBillingCustomerID], BillingSubscriptionID: fields[fieldBillingSubscriptionID],
+	}
 	if v := cr.Status.CreateAttempt; v != nil {
 		// From here on it is known what was made.
 		v.ID, v.APIID, v.ApplicationID = s.ID, "", ""

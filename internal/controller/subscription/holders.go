@@ -133,7 +133,7 @@ func (e *external) othersHolding(ctx context.Context, cr *v1alpha1.Subscription,
 			// Whether its create can have made this is known once this is seen.
 			o.Vouched = false
 		}
-		if ok && o.UID != cr.GetUID() && (o.Same(h) || o.HasSeen(h.Began)) && (o.Endpoint == h.Endpoint || !proven || o.HasSeen(h.Began)) {
+		if ok && o.UID != cr.GetUID() && o.Same(h) && (o.Endpoint == h.Endpoint || !proven || o.HasSeen(h.Began)) {
 			others = append(others, o)
 		}
 	}

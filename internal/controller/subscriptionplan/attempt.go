@@ -190,7 +190,7 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 	var all []ownership.Holder
 	for i := range l.Items {
 		h, ok := holderOf(&l.Items[i], got)
-		if ok && h.UID != mg.GetUID() && (h.Same(what) || h.HasSeen(got.CreatedAt)) && (h.Endpoint == what.Endpoint || !proven || h.HasSeen(got.CreatedAt)) {
+		if ok && h.UID != mg.GetUID() && h.Same(what) && (h.Endpoint == what.Endpoint || !proven || h.HasSeen(got.CreatedAt)) {
 			all = append(all, h)
 		}
 	}
