@@ -123,7 +123,7 @@ func (e *external) afterOthers(ctx context.Context, cr *v1alpha1.Subscription, f
 	for i := range l.Items {
 		o := &l.Items[i]
 		a := record.ReadVouched(o, o.Status.CreateAttempt)
-		if a != nil && o.GetUID() != cr.GetUID() && !meta.IsPaused(o) && ownership.Older(o, cr) && mayBeResultOf(a, e.attempt, found.ID) {
+		if a != nil && o.GetUID() != cr.GetUID() && !meta.IsPaused(o) && ownership.Older(o, cr) && record.Near(o.Status.CreateAttempt, found.CreatedAt) && mayBeResultOf(a, e.attempt, found.ID) {
 			return wait
 		}
 	}

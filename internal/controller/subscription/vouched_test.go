@@ -573,23 +573,43 @@ func TestVouchedForSameApplication(t *testing.T) {
 // contract: S12, S36, A5
 func TestGatewayMovesRecordFirst(t *testing.T) {
 	for gname, g := range generations() {
-		for name, id := range map[string]string{"SameID": "", "AnotherID": "new"} {
-			t.Run(gname+"/"+name, func(t *testing.T) {
-				w := newWorld(t, g, tokenSecret("tok", secretToken), tokenSecret("other", otherToken), subscription("s", application("app"), externalRef("acme")))
-				w.declareReal(g)
-				held := w.settle("s").Status.AtProvider.ID
-				w.add(subscription("thief", application("app"), tokenIn("other"), theft(record.Baseline{ID: held, Endpoint: anotherName(w.Endpoint()), APIInternalID: w.only().APIID})))
-				if id != "" {
-					w.SetGatewayID(id)
+		t.Run(gname, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), tokenSecret("other", otherToken), subscription("s", application("app"), externalRef("acme")))
+			w.declareReal(g)
+			held := w.settle("s").Status.AtProvider.ID
+			w.add(subscription("thief", application("app"), tokenIn("other"), theft(record.Baseline{ID: held, Endpoint: anotherName(w.Endpoint()), APIInternalID: w.only().APIID})))
+			w.respelled("localhost")
+			w.passes("thief")
+			inForce(t, w.settle("s"))
+			w.notTaken("thief", held)
+			if got := w.only(); got.Status != "ACTIVE" {
+				t.Errorf("it is %s", got.Status)
+			}
+		})
+	}
+}
+
+// What an older object asked for two days ago keeps nobody waiting for what a create made a
+// moment ago.
+//
+// contract: S11
+func TestOldAttemptDelaysNobody(t *testing.T) {
+	for gname, g := range generations() {
+		t.Run(gname, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), tokenSecret("other", otherToken))
+			w.declareReal(g)
+			w.add(subscription("older", application("app"), tokenIn("other"), openAttempt(w, "acme"), w.aged(time.Hour)))
+			w.vouched("older")
+			w.wait(48 * time.Hour)
+			w.add(subscription("s", application("app"), externalRef("acme")))
+			w.lost("s", emulator.Cut().After())
+			w.restart()
+			for range 3 {
+				if _, err := w.pass("s"); err != nil {
+					t.Errorf("it waits for what cannot be its result: %v", err)
 				}
-				w.respelled("localhost")
-				w.passes("thief")
-				inForce(t, w.settle("s"))
-				w.notTaken("thief", held)
-				if got := w.only(); got.Status != "ACTIVE" {
-					t.Errorf("it is %s", got.Status)
-				}
-			})
-		}
+				w.wait(30 * time.Second)
+			}
+		})
 	}
 }
