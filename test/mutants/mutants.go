@@ -36,7 +36,7 @@ func mutants() []mutant {
 `, ``),
 		subscription("another-place", "S12", "holders.go",
 			`	return ownership.LosesAt(is.Endpoint, got.CreatedAt, self, others, e.incumbents.Of), nil
-`, `	return ownership.LosesAt(is.Endpoint, got.CreatedAt, self, nil, e.incumbents.Of), nil
+`, `	return ownership.LosesAt(is.Endpoint, got.CreatedAt, self, others[:0], e.incumbents.Of), nil
 `),
 		subscription("bare-record", "S11", "holders.go",
 			`	if here := was.Endpoint == is.Endpoint; !self.HasSeen(got.CreatedAt) && !(here && (self.Reported || self.Vouched)) {
@@ -161,8 +161,6 @@ func mutants() []mutant {
 		// It is about`),
 		in("restapi", "api-by-another-name", "R2", "observe.go",
 			`(h.Same(what) || h.Reported && sawCreated(o, got))`, `h.Same(what)`),
-		in("subscriptionplan", "plan-earned-elsewhere", "A5", "attempt.go",
-			`(h.Endpoint == what.Endpoint || !proven || h.HasSeen(got.CreatedAt))`, `(proven || true)`),
 		in("subscriptionplan", "plan-adoption", "P1", "decide.go",
 			`	case s.heldByOther, s.found == byName && !s.adopt:
 `, `	case s.heldByOther:

@@ -169,10 +169,7 @@ func nameClaim(name string, at target.Target) ownership.Holding {
 	return holding("name/"+name, at)
 }
 
-// heldByOther tells whether another managed resource holds a plan, or is about to. Where
-// this one has more to show than a record, who recorded that at another endpoint counts
-// only if it has seen this very plan: that may be another gateway, which can say whatever
-// its owner wants.
+// heldByOther tells whether another managed resource holds a plan, or is about to.
 func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPlan, got *gateway.SubscriptionPlan) (bool, error) {
 	what := seen(got, e.at)
 	if e.memory.claims.Reserved(what, mg.GetUID(), e.now()) {
@@ -186,11 +183,10 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 	if a := record.ReadVouched(mg, mg.Status.CreateAttempt); !ok && a != nil && a.AbsentBefore && vouches(mg, what.Endpoint, got) {
 		mine, ok = ownership.Holder{Holding: what, UID: mg.GetUID(), Created: mg.GetCreationTimestamp(), Vouched: true}, true
 	}
-	proven := mine.HasSeen(got.CreatedAt) || mine.Endpoint == what.Endpoint && (mine.Reported || mine.Vouched)
 	var all []ownership.Holder
 	for i := range l.Items {
 		h, ok := holderOf(&l.Items[i], got)
-		if ok && h.UID != mg.GetUID() && h.Same(what) && (h.Endpoint == what.Endpoint || !proven || h.HasSeen(got.CreatedAt)) {
+		if ok && h.UID != mg.GetUID() && h.Same(what) {
 			all = append(all, h)
 		}
 	}
