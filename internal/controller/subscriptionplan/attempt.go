@@ -180,13 +180,15 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 		return false, errors.Wrap(err, "cannot list who holds a plan")
 	}
 	mine, ok := holderOf(mg, got)
-	if a := record.ReadVouched(mg, mg.Status.CreateAttempt); !ok && a != nil && a.AbsentBefore && vouches(mg, what.Endpoint, got) {
-		mine, ok = ownership.Holder{Holding: what, UID: mg.GetUID(), Created: mg.GetCreationTimestamp(), Vouched: true}, true
-	}
+	// Its create may have made the plan: a bare record is nothing against that, but a create
+	// that was answered is.
+	asked := !ok && record.ReadVouched(mg, mg.Status.CreateAttempt) != nil && vouches(mg, what.Endpoint, got)
 	var all []ownership.Holder
 	for i := range l.Items {
 		h, ok := holderOf(&l.Items[i], got)
-		if ok && h.UID != mg.GetUID() && h.Same(what) {
+		bare := !h.Reported && !h.Vouched && e.memory.incumbents.Of(h.Holding) != h.UID
+		unseen := bare || h.Endpoint != what.Endpoint && !h.HasSeen(got.CreatedAt)
+		if ok && h.UID != mg.GetUID() && h.Same(what) && !(asked && unseen) {
 			all = append(all, h)
 		}
 	}

@@ -83,3 +83,27 @@ func TestGatewayMovesHolderFirst(t *testing.T) {
 	ready(t, b.settle(mg))
 	b.untaken()
 }
+
+// What a younger object's create made, and was answered, an older one does not take for the
+// result of its own that was never carried out.
+//
+// contract: P1, S11, A5
+func TestAnsweredCreateIsNotTaken(t *testing.T) {
+	at := func(s int64) func(*v1alpha1.SubscriptionPlan) {
+		return func(mg *v1alpha1.SubscriptionPlan) { mg.CreationTimestamp = metav1.NewTime(time.Unix(s, 0)) }
+	}
+	mg := managedGold(at(1))
+	b := newClockedBench(t, mg)
+	b.lost(mg, emulator.Cut().Before())
+	younger := managedGold(intruding, at(2))
+	b.add(younger)
+	b.memory = &memory{} // So that nobody remembers who is about to create it.
+	if _, err := b.pass(younger); err != nil {
+		t.Fatal(err)
+	}
+	b.memory = &memory{}
+	if got, err := b.pass(mg); err == nil || got.Status.Deployed {
+		t.Errorf("it is taken: %v", err)
+	}
+	ready(t, b.settle(younger))
+}
