@@ -204,7 +204,7 @@ type claim struct {
 }
 
 func (c claim) about(h Holding) bool {
-	return c.ID == h.ID && (c.Endpoint == h.Endpoint || !c.Began.IsZero() && c.Began.Equal(h.Began))
+	return c.Same(h) && (c.Endpoint == h.Endpoint || !c.Began.IsZero() && c.Began.Equal(h.Began))
 }
 
 func (c claim) over(now time.Time) bool { return !c.until.IsZero() && now.After(c.until) }

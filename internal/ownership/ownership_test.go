@@ -219,6 +219,11 @@ func TestClaimsElsewhere(t *testing.T) {
 	if !c.Reserve("third", at("b", time.Time{}), time.Time{}) || !c.Reserve("fourth", at("c", began.Add(1)), time.Time{}) {
 		t.Error("what nobody has seen, or another object, is kept from others by what its gateway calls itself")
 	}
+	copied := at("d", began)
+	copied.GatewayID = "copy"
+	if !c.Reserve("sixth", copied, time.Time{}) {
+		t.Error("at a copy of the gateway, with the same times, it is another object")
+	}
 	if c.Reserve("fifth", at("a", time.Time{}), time.Time{}) {
 		t.Error("at one endpoint one ID is one object")
 	}
