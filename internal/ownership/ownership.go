@@ -87,6 +87,15 @@ type Holder struct {
 	Since *metav1.MicroTime
 }
 
+// BorneOut tells whether status, and not only annotations, speaks for a holder.
+func (h Holder) BorneOut() bool { return h.Reported || h.Vouched }
+
+// HasSeen tells whether a holder has seen an object that was created at a time: only who
+// has knows that to the microsecond, whatever its gateway calls itself.
+func (h Holder) HasSeen(created time.Time) bool {
+	return h.BorneOut() && h.Since != nil && h.Since.Time.Equal(created.Truncate(time.Microsecond))
+}
+
 // Loses tells whether one of several others that hold the same object has a better
 // claim to it than the given holder. Only those of the same endpoint have any: what is
 // earned at another one can be told by whoever runs a gateway there. Of these the
@@ -94,46 +103,26 @@ type Holder struct {
 // one whose create may have made it, then those that were not refused it, of these the
 // older, then the one with the lower UID.
 func Loses(self Holder, others []Holder, incumbent types.UID) bool {
-	best := self
-	for _, o := range others {
-		if o.Endpoint != self.Endpoint || unmeant(self, o) {
-			continue
-		}
-		better := cmp.Or(
-			before(o.UID == incumbent, best.UID == incumbent),
-			before(o.Reported, best.Reported),
-			before(o.Vouched, best.Vouched),
-			before(!o.Refused, !best.Refused),
-			o.Created.Compare(best.Created.Time),
-			cmp.Compare(o.UID, best.UID),
-		)
-		if better < 0 {
-			best = o
-		}
-	}
-	return best.UID != self.UID
-}
-
-// unmeant tells whether another holder cannot mean an ID that only somebody's UID names.
-func unmeant(self, o Holder) bool {
-	return self.ID == string(self.UID) && !o.Reported && !o.Vouched
-}
-
-// HasSeen tells whether a holder has seen an object that was created at a time: only who
-// has knows that to the microsecond, whatever its gateway calls itself.
-func (h Holder) HasSeen(created time.Time) bool {
-	return (h.Reported || h.Vouched) && h.Since != nil && h.Since.Time.Equal(created.Truncate(time.Microsecond))
+	return slices.ContainsFunc(others, func(o Holder) bool {
+		return o.Endpoint == self.Endpoint && means(o, self) && cmp.Or(
+			before(o.UID == incumbent, self.UID == incumbent),
+			before(o.Reported, self.Reported),
+			before(o.Vouched, self.Vouched),
+			before(!o.Refused, !self.Refused),
+			byAge(o, self),
+		) < 0
+	})
 }
 
 // LosesAt tells whether one of several others has a better claim than the given holder
 // to an object that was found at an endpoint, and was created at a time. Other endpoints
 // may lead to the same gateway, but any gateway can call itself like another one. So
 // those come first who have seen the object, or were seen to hold it at that very
-// endpoint, unless what they held was another of that ID; then those whose status was written for that endpoint; then those
-// whose create, sent elsewhere, may have made it; then those with nothing but a record;
-// and last who was refused it, or earned something elsewhere. Of
-// equals the one that was seen wins, then the older, whichever endpoint it is looked at
-// from.
+// endpoint, unless what they held was another of that ID; then those whose status was
+// written for that endpoint; then those whose create, sent elsewhere, may have made it;
+// then those with nothing but a record; and last who was refused it, or earned something
+// elsewhere. Of equals the one that was seen wins, then the older, whichever endpoint it
+// is looked at from.
 func LosesAt(endpoint string, created time.Time, self Holder, others []Holder, incumbent func(Holding) types.UID) bool {
 	seen := func(h Holder) bool { return incumbent(h.Holding) == h.UID }
 	rank := func(h Holder) int {
@@ -141,7 +130,7 @@ func LosesAt(endpoint string, created time.Time, self Holder, others []Holder, i
 		switch {
 		case h.HasSeen(created), here && seen(h) && h.Since == nil:
 			return 4
-		case here && (h.Reported || h.Vouched):
+		case here && h.BorneOut():
 			return 3
 		case h.Vouched:
 			return 2
@@ -150,22 +139,22 @@ func LosesAt(endpoint string, created time.Time, self Holder, others []Holder, i
 		}
 		return 1
 	}
-	best := self
-	for _, o := range others {
-		if unmeant(self, o) {
-			continue
-		}
-		better := cmp.Or(
-			cmp.Compare(rank(best), rank(o)),
-			before(seen(o), seen(best)),
-			o.Created.Compare(best.Created.Time),
-			cmp.Compare(o.UID, best.UID),
-		)
-		if better < 0 {
-			best = o
-		}
-	}
-	return best.UID != self.UID
+	return slices.ContainsFunc(others, func(o Holder) bool {
+		return means(o, self) && cmp.Or(
+			cmp.Compare(rank(self), rank(o)),
+			before(seen(o), seen(self)),
+			byAge(o, self),
+		) < 0
+	})
+}
+
+// means tells whether another holder can mean what the given one does: nobody can mean an
+// ID that only somebody's UID names, unless the provider says so.
+func means(o, self Holder) bool { return self.ID != string(self.UID) || o.BorneOut() }
+
+// byAge compares by age, and of the same age by UID.
+func byAge(a, b Holder) int {
+	return cmp.Or(a.Created.Compare(b.Created.Time), cmp.Compare(a.UID, b.UID))
 }
 
 // Older tells whether one object was created before another. Of two of the same second

@@ -39,7 +39,7 @@ func mutants() []mutant {
 `, `	return ownership.LosesAt(is.Endpoint, got.CreatedAt, self, others[:0], e.incumbents.Of), nil
 `),
 		subscription("bare-record", "S11", "holders.go",
-			`	if here := was.Endpoint == is.Endpoint; !self.HasSeen(got.CreatedAt) && !(here && (self.Reported || self.Vouched)) {
+			`	if here := was.Endpoint == is.Endpoint; !self.HasSeen(got.CreatedAt) && !(here && self.BorneOut()) {
 `, `	if self.UID == "" {
 `),
 		subscription("vouched-for", "A5", "holders.go",

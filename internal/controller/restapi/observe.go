@@ -175,17 +175,23 @@ func (e *external) owner(mg *v1alpha1.RestApi) owner {
 // sameCreation tells whether an API was created when the one that was last seen
 // was. Where nothing is remembered of that one it gets the benefit of the doubt.
 func sameCreation(mg *v1alpha1.RestApi, got *gateway.RestAPI) bool {
-	was := mg.Status.AtProvider.CreatedAt
-	if was == nil || got.Status == nil || got.Status.CreatedAt.IsZero() {
-		return true
-	}
-	return was.Unix() == got.Status.CreatedAt.Unix()
+	same, known := compareCreation(mg, got)
+	return same || !known
 }
 
 // sawCreated tells whether status tells when an API was created.
 func sawCreated(mg *v1alpha1.RestApi, got *gateway.RestAPI) bool {
+	same, known := compareCreation(mg, got)
+	return same && known
+}
+
+// compareCreation tells whether an API was created when status says, if both is known.
+func compareCreation(mg *v1alpha1.RestApi, got *gateway.RestAPI) (same, known bool) {
 	was := mg.Status.AtProvider.CreatedAt
-	return got != nil && got.Status != nil && was != nil && !got.Status.CreatedAt.IsZero() && was.Unix() == got.Status.CreatedAt.Unix()
+	if was == nil || got == nil || got.Status == nil || got.Status.CreatedAt.IsZero() {
+		return false, false
+	}
+	return was.Unix() == got.Status.CreatedAt.Unix(), true
 }
 
 // heldHere tells whether another managed resource of this cluster holds an API, by

@@ -130,8 +130,9 @@ func (e *external) observeDeletedAttempt(ctx context.Context, cr *v1alpha1.Subsc
 	return managed.ExternalObservation{}, nil
 }
 
-// madeElsewhere looks for what a create that was sent to another endpoint came to, should this be
-// the same gateway: what has the UID of this object for its ID nobody else can mean.
+// madeElsewhere looks for what a create that was sent to another endpoint came to, should
+// this be the same gateway: what has the UID of this object for its ID nobody else can
+// mean.
 func (e *external) madeElsewhere(ctx context.Context, cr *v1alpha1.Subscription) (bool, error) {
 	if !e.attemptElsewhere(cr) || e.attempt.AskedID != string(cr.GetUID()) {
 		return false, nil

@@ -36,6 +36,16 @@ import (
 // anotherName of a gateway, in its URL or its endpoint.
 func anotherName(url string) string { return strings.Replace(url, "127.0.0.1", "localhost", 1) }
 
+// leavesNothing deletes a Subscription, and nothing may be at the gateway then.
+func (w *world) leavesNothing(name string) {
+	w.t.Helper()
+	w.remove(name)
+	w.gone(name)
+	if n := len(w.Subscriptions()); n != 0 {
+		w.t.Errorf("%d are left behind", n)
+	}
+}
+
 // addConfig adds a provider config that leads to a URL, where the generation may be
 // declared.
 func (w *world) addConfig(name, url string, declared configv1alpha1.GatewayGeneration) {
@@ -429,11 +439,7 @@ func TestEarnedElsewhereBlocksNothing(t *testing.T) {
 				w.declareReal(g)
 				tc.happens(w)
 				if tc.deleted {
-					w.remove("s")
-					w.gone("s")
-					if n := len(w.Subscriptions()); n != 0 {
-						t.Errorf("%d are left behind", n)
-					}
+					w.leavesNothing("s")
 					return
 				}
 				w.edit("s", status(v1alpha1.SubscriptionInactive))
@@ -600,11 +606,7 @@ func TestClaimedElsewhere(t *testing.T) {
 				tc.after(w)
 			}
 			if tc.deleted {
-				w.remove("s")
-				w.gone("s")
-				if n := len(w.Subscriptions()); n != 0 {
-					t.Errorf("%d are left behind", n)
-				}
+				w.leavesNothing("s")
 				return
 			}
 			w.edit("s", status(v1alpha1.SubscriptionInactive))
@@ -650,25 +652,39 @@ func TestOldAttemptBlocksNoImport(t *testing.T) {
 	}
 }
 
-// What was there before a create is not taken for its result, whatever somebody's record
-// says of it meanwhile: it would be deleted with the object.
+// What was made by hand before a create is not taken for its result, nor deleted with its
+// object, also where somebody has a record of it, or holds the like of it at a gateway of its
+// own.
 //
-// contract: S11, A11
-func TestRecordHidesNothing(t *testing.T) {
-	w := newWorld(t, emulator.Legacy, tokenSecret("tok", secretToken), tokenSecret("other", otherToken), subscription("s", application("app"), adopt(v1alpha1.SubscriptionAdoptNever)))
-	w.declareReal(emulator.Legacy)
-	id := w.byHand(byHandLike("by-hand", "app", ""))
-	w.add(subscription("record", application("app"), theft(record.Baseline{ID: id, Endpoint: w.Endpoint()}), paused))
-	w.lost("s", emulator.Cut().Before())
-	w.edit("record", func(cr *v1alpha1.Subscription) { cr.Finalizers = nil })
-	w.remove("record")
-	if cr := w.settle("s"); cr.Status.AtProvider.ID == id {
-		t.Error("it holds what was made by hand")
-	}
-	w.remove("s")
-	w.gone("s")
-	if got := w.only(); got.ID != id {
-		t.Errorf("left is %+v", got)
+// contract: S11, A5, A11
+func TestNothingIsHidden(t *testing.T) {
+	for name, hide := range map[string]func(w *world, id string){
+		"Record": func(w *world, id string) {
+			w.add(subscription("thief", application("app"), theft(record.Baseline{ID: id, Endpoint: w.Endpoint()}), paused))
+		},
+		"EarnedElsewhere": func(w *world, id string) { w.earnElsewhere("thief", id) },
+	} {
+		for when, stays := range map[string]bool{"Stays": true, "Goes": false} {
+			t.Run(name+"/"+when, func(t *testing.T) {
+				w := newWorld(t, emulator.Legacy, tokenSecret("tok", secretToken), tokenSecret("other", otherToken), subscription("s", application("app"), adopt(v1alpha1.SubscriptionAdoptNever)))
+				w.declareReal(emulator.Legacy)
+				id := w.byHand(byHandLike("by-hand", "app", ""))
+				hide(w, id)
+				w.lost("s", emulator.Cut().Before())
+				if !stays {
+					w.edit("thief", func(cr *v1alpha1.Subscription) { cr.Finalizers = nil })
+					w.remove("thief")
+				}
+				if cr := w.settle("s"); cr.Status.AtProvider.ID == id {
+					t.Error("it holds what was made by hand")
+				}
+				w.remove("s")
+				w.gone("s")
+				if got := w.only(); got.ID != id {
+					t.Errorf("left is %+v", got)
+				}
+			})
+		}
 	}
 }
 

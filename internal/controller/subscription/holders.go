@@ -153,7 +153,7 @@ func (e *external) losesFound(ctx context.Context, cr *v1alpha1.Subscription, go
 	}
 	was.Began = is.Began
 	self := e.self(cr, was)
-	if here := was.Endpoint == is.Endpoint; !self.HasSeen(got.CreatedAt) && !(here && (self.Reported || self.Vouched)) {
+	if here := was.Endpoint == is.Endpoint; !self.HasSeen(got.CreatedAt) && !(here && self.BorneOut()) {
 		// Anybody can write a record of what somebody else is about to find again.
 		if theirs, err := e.madeForOther(ctx, cr, got); err != nil || theirs {
 			return theirs, err
@@ -186,7 +186,7 @@ func (e *external) lostToOthers(ctx context.Context, cr *v1alpha1.Subscription, 
 	a := record.ReadVouched(cr, cr.Status.CreateAttempt)
 	return e.taken(ctx, cr, listed, func(h ownership.Holding, others []ownership.Holder) bool {
 		if a != nil && a.Endpoint == h.Endpoint && record.Near(cr.Status.CreateAttempt, h.Began) {
-			others = slices.DeleteFunc(others, func(o ownership.Holder) bool { return !o.Reported && !o.Vouched && e.incumbents.Of(h) != o.UID })
+			others = slices.DeleteFunc(others, func(o ownership.Holder) bool { return !o.BorneOut() && e.incumbents.Of(h) != o.UID })
 		}
 		return e.loses(cr, h, others) || slices.ContainsFunc(others, func(o ownership.Holder) bool { return o.HasSeen(h.Began) })
 	})

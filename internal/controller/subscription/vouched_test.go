@@ -466,26 +466,6 @@ func TestGivenUpIsNoResult(t *testing.T) {
 	}
 }
 
-// What was made by hand before a create is not taken for its result, nor deleted with its
-// object, also where somebody holds the like of it at a gateway of its own.
-//
-// contract: S11, A5, A11
-func TestEarnedElsewhereHidesNothing(t *testing.T) {
-	w := newWorld(t, emulator.Legacy, tokenSecret("tok", secretToken), tokenSecret("other", otherToken), subscription("s", application("app"), adopt(v1alpha1.SubscriptionAdoptNever)))
-	w.declareReal(emulator.Legacy)
-	id := w.byHand(byHandLike("by-hand", "app", ""))
-	w.earnElsewhere("thief", id)
-	w.lost("s", emulator.Cut().Before())
-	if cr := w.passes("s"); cr.Status.AtProvider.ID == id {
-		t.Error("it holds what was made by hand")
-	}
-	w.remove("s")
-	w.gone("s")
-	if got := w.only(); got.ID != id {
-		t.Errorf("left is %+v", got)
-	}
-}
-
 // An object that names no ID is asked for under its UID, which nobody else is let to take
 // before: who asks for it is refused, and it is created as its own.
 //

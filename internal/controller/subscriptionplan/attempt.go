@@ -186,9 +186,11 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 	var all []ownership.Holder
 	for i := range l.Items {
 		h, ok := holderOf(&l.Items[i], got)
-		bare := !h.Reported && !h.Vouched && e.memory.incumbents.Of(h.Holding) != h.UID
-		unseen := bare || h.Endpoint != what.Endpoint && !h.HasSeen(got.CreatedAt)
-		if ok && h.UID != mg.GetUID() && h.Same(what) && !(asked && unseen) {
+		if !ok || h.UID == mg.GetUID() || !h.Same(what) {
+			continue
+		}
+		earned := h.BorneOut() || e.memory.incumbents.Of(h.Holding) == h.UID
+		if !asked || earned && (h.Endpoint == what.Endpoint || h.HasSeen(got.CreatedAt)) {
 			all = append(all, h)
 		}
 	}
