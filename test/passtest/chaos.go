@@ -22,6 +22,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -79,17 +80,23 @@ type Chaos[T resource.ModernManaged] struct {
 	changed bool
 }
 
-// Clock of a gateway, on which no two moments are the same. The bench may be set
-// later.
-func Clock(b **Bench) func() time.Time {
-	moments := time.Duration(0)
-	return func() time.Time {
-		moments += time.Millisecond
-		if *b == nil {
-			return time.Now()
-		}
-		return (*b).Now().Add(moments)
+// A Clock of a gateway, on which no two moments are the same. It may be read while a
+// request is answered whose client is gone.
+type Clock struct {
+	bench   atomic.Pointer[Bench]
+	moments atomic.Int64
+}
+
+// Follow the clock of a bench, instead of real time.
+func (c *Clock) Follow(b *Bench) { c.bench.Store(b) }
+
+// Now is another moment each time.
+func (c *Clock) Now() time.Time {
+	moment := time.Duration(c.moments.Add(1)) * time.Millisecond
+	if b := c.bench.Load(); b != nil {
+		return b.Now().Add(moment)
 	}
+	return time.Now()
 }
 
 // Actions are what can happen to every kind.

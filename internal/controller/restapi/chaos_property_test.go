@@ -76,9 +76,9 @@ type chaos struct {
 
 func newChaos(t *rapid.T) *chaos {
 	c := &chaos{chosen: map[types.UID]string{}, maker: map[string]types.UID{}, made: map[types.UID]string{}, strangers: map[string]emulator.API{}}
-	var clock *passtest.Bench
-	c.b = newBenchAt(t, emulator.Options{Now: passtest.Clock(&clock)})
-	clock = c.b.Bench
+	clock := &passtest.Clock{}
+	c.b = newBenchAt(t, emulator.Options{Now: clock.Now})
+	clock.Follow(c.b.Bench)
 	c.Chaos = &passtest.Chaos[*v1alpha1.RestApi]{
 		Bench: c.b.Bench, T: t,
 		Names: []string{"r1", "r2", "r3", "r4"}, Thieves: []string{"t1", "t2"},

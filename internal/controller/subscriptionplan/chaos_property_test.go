@@ -82,9 +82,9 @@ type chaos struct {
 
 func newChaos(t *rapid.T, g emulator.Generation) *chaos {
 	c := &chaos{generation: g, chosen: map[types.UID]string{}, holder: map[string]types.UID{}, maker: map[string]types.UID{}, strangers: map[string]emulator.Plan{}}
-	var clock *passtest.Bench
-	c.b = newBench(t, emulator.Options{Generation: g, Now: passtest.Clock(&clock)})
-	clock = c.b.Bench
+	clock := &passtest.Clock{}
+	c.b = newBench(t, emulator.Options{Generation: g, Now: clock.Now})
+	clock.Follow(c.b.Bench)
 	c.Chaos = &passtest.Chaos[*v1alpha1.SubscriptionPlan]{
 		Bench: c.b.Bench, T: t,
 		Names: []string{"p1", "p2", "p3", "p4"}, Thieves: []string{"t1", "t2"},

@@ -34,9 +34,9 @@ import (
 // newClockedBench is a bench whose gateway tells the same time.
 func newClockedBench(t passtest.Tester, mgs ...*v1alpha1.SubscriptionPlan) *bench {
 	t.Helper()
-	var clock *passtest.Bench
-	b := newBench(t, emulator.Options{Now: passtest.Clock(&clock)})
-	clock = b.Bench
+	clock := &passtest.Clock{}
+	b := newBench(t, emulator.Options{Now: clock.Now})
+	clock.Follow(b.Bench)
 	for _, mg := range mgs {
 		b.add(mg)
 	}
