@@ -338,50 +338,66 @@ func TestRefusedWithReferencesIsHeld(t *testing.T) {
 //
 // contract: A3, S14
 func TestWaitsAPollAtMost(t *testing.T) {
-	for name, tc := range map[string]struct {
-		change func(s *gatewayv1alpha1.Subscription)
-		reason xpv2.ConditionReason
-		told   string
-		cure   func(w *world, p *gatewayv1alpha1.SubscriptionPlan)
-	}{
-		"API": {
-			change: func(*gatewayv1alpha1.Subscription) {}, reason: gatewayv1alpha1.ReasonAPIMissing, told: "CannotCreateExternalResource",
-			cure: func(w *world, _ *gatewayv1alpha1.SubscriptionPlan) { w.gw.AddAPI("api") },
-		},
-		"Plan": {
-			change: func(s *gatewayv1alpha1.Subscription) {
-				s.Spec.ForProvider.SubscriptionPlanIDRef = &gatewayv1alpha1.Reference{Name: "gold"}
-			},
-			reason: gatewayv1alpha1.ReasonPlanPending, told: "CannotObserveExternalResource",
-			cure: func(w *world, p *gatewayv1alpha1.SubscriptionPlan) {
-				w.gw.AddAPI("api")
-				edit(w, p, func(p *gatewayv1alpha1.SubscriptionPlan) {
-					p.Spec.AdoptionPolicy = gatewayv1alpha1.SubscriptionPlanAdoptionIfUnique
-				})
-			},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			in(t, emulator.InPlace, func(_ *testing.T, w *world) {
-				// A plan object that is not at the gateway, since the name is somebody else's.
-				w.gw.AddPlan("Gold")
-				p := w.plan("gold", "Gold")
-				w.create(p)
-				w.refused(p, gatewayv1alpha1.ReasonConflict)
-				s := w.asked("one", tc.change)
-				w.refused(s, tc.reason)
-				// What only a change can cure would be tried five times within a minute.
-				w.eventually("it is tried eight times", func() error {
-					if n := w.told(s, tc.told); n < 8 {
-						return fmt.Errorf("%d times", n)
-					}
-					return nil
-				})
-				tc.cure(w, p)
-				w.ready(s)
-			})
+	in(t, emulator.InPlace, func(_ *testing.T, w *world) {
+		w.gw.AddAPI("api")
+		// A plan object that is not at the gateway, since the name is somebody else's.
+		w.gw.AddPlan("Gold")
+		p := w.plan("gold", "Gold")
+		w.create(p)
+		w.refused(p, gatewayv1alpha1.ReasonConflict)
+		s := w.asked("one", func(s *gatewayv1alpha1.Subscription) {
+			s.Spec.ForProvider.SubscriptionPlanIDRef = &gatewayv1alpha1.Reference{Name: "gold"}
 		})
-	}
+		w.refused(s, gatewayv1alpha1.ReasonPlanPending)
+		// What only a change can cure would be tried five times within a minute.
+		w.eventually("it is tried eight times", func() error {
+			if n := w.told(s, "CannotObserveExternalResource"); n < 8 {
+				return fmt.Errorf("%d times", n)
+			}
+			return nil
+		})
+		edit(w, p, func(p *gatewayv1alpha1.SubscriptionPlan) {
+			p.Spec.AdoptionPolicy = gatewayv1alpha1.SubscriptionPlanAdoptionIfUnique
+		})
+		w.ready(s)
+	})
+}
+
+// An API that a gateway does not know is asked for about once per poll, however many wait
+// for it, and nothing else is done meanwhile. Once it is there, all go on.
+//
+// contract: A3, A10, S14
+func TestMissingAPIIsAskedForOnce(t *testing.T) {
+	in(t, emulator.InPlace, func(t *testing.T, w *world) {
+		w.gw.AddAPI("known")
+		known := w.asked("known", func(s *gatewayv1alpha1.Subscription) { s.Spec.ForProvider.APIID = ptr("known") })
+		w.ready(known)
+		const waiting = 8
+		var all []*gatewayv1alpha1.Subscription
+		for n := range waiting {
+			s := w.asked(fmt.Sprintf("waits-%d", n), func(*gatewayv1alpha1.Subscription) {})
+			w.refused(s, gatewayv1alpha1.ReasonAPIMissing)
+			all = append(all, s)
+		}
+		// Its first refusals are followed up soon.
+		w.polled(externalName(known), 3)
+		asked := emulator.Match{Kind: emulator.Subscriptions, Where: func(r emulator.Request) bool { return r.Query.Get("apiId") == "api" }}
+		alone := emulator.Match{Kind: emulator.Subscriptions, Where: func(r emulator.Request) bool { return r.IsWrite() || r.ID != "" }}
+		polls := looks(w.gw, externalName(known))
+		probes, calls, polled := w.gw.Count(asked), w.gw.Count(alone), w.gw.Count(polls)
+		w.polled(externalName(known), 10)
+		probes, calls, polled = w.gw.Count(asked)-probes, w.gw.Count(alone)-calls, w.gw.Count(polls)-polled
+		if probes < polled/4 || probes > 2*polled {
+			t.Errorf("it was asked for %d times while %d went by", probes, polled)
+		}
+		if calls != 0 {
+			t.Errorf("%d other calls", calls)
+		}
+		w.gw.AddAPI("api")
+		for _, s := range all {
+			w.ready(s)
+		}
+	})
 }
 
 // What is missing at the gateway is waited for, and the gateway's own words say what

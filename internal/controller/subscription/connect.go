@@ -45,6 +45,8 @@ type controller struct {
 
 	turns turns
 
+	missing missingAPIs
+
 	// started is when this process began.
 	started time.Time
 }

@@ -123,6 +123,7 @@ func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bo
 		return true, e.adopt(ctx, cr)
 	}
 	if err != nil {
+		e.missAPI(err)
 		if !gateway.MayHaveBeenApplied(err) {
 			e.closeAttempt(cr)
 		}

@@ -30,15 +30,22 @@ import (
 // guard looks after a Subscription that is left alone since something in its spec
 // was refused: if its status was changed at the gateway, or the subscription
 // vanished, it is reconciled now; and so is an import that was refused, if what it
-// names fits by now, and a create, if what was in its way is not what it was.
+// names fits by now, and a create, if what was in its way is not what it was, or the API
+// is there that was not.
 func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env kind.Environment) (bool, error) {
 	e, err := c.connect(ctx, cr, env)
 	if err != nil {
 		return false, err
 	}
-	switch err := e.read(cr); {
-	case err != nil:
+	if err := e.read(cr); err != nil {
 		return false, err
+	}
+	if cr.Status.GetCondition(v1alpha1.TypeApplied).Reason == v1alpha1.ReasonAPIMissing {
+		if waits, err := e.waitsForAPI(ctx, cr); waits || err != nil || e.baseline == nil {
+			return !waits && err == nil, err
+		}
+	}
+	switch {
 	case e.baseline == nil && conditions.RefusedAsTaken(&cr.Status.ConditionedStatus):
 		return e.outOfTheWay(ctx, cr)
 	case e.baseline == nil:

@@ -47,11 +47,16 @@ func (e *external) there(ctx context.Context, id string) (bool, error) {
 // observeImport checks whether a subscription that is there is the one the spec
 // describes, and if so holds it from now on.
 func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription, id string) (managed.ExternalObservation, error) {
-	listed, err := e.gateway.ListSubscriptions(ctx, gateway.SubscriptionFilter{APIID: e.wish.APIID})
-	if gateway.IsAPIMissing(err) {
-		return managed.ExternalObservation{}, problemf(v1alpha1.ReasonAPIMissing, "the gateway does not know API %q; waiting for it", e.wish.APIID)
+	p, err := e.missingAPI(ctx)
+	switch {
+	case err != nil:
+		return managed.ExternalObservation{}, err
+	case p != nil:
+		return managed.ExternalObservation{}, p
 	}
+	listed, err := e.gateway.ListSubscriptions(ctx, gateway.SubscriptionFilter{APIID: e.wish.APIID})
 	if err != nil {
+		e.missAPI(err)
 		return managed.ExternalObservation{}, err
 	}
 	s, p := judgeImport(e.wish, id, listed)

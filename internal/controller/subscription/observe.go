@@ -101,7 +101,7 @@ func (e *external) conclude(cr *v1alpha1.Subscription, err error, ready xpv2.Con
 	switch {
 	case kind.IsRefusal(err), kind.IsPostponed(err):
 		return err
-	case p.Reason == v1alpha1.ReasonAPIMissing, p.Reason == v1alpha1.ReasonPlanPending:
+	case e.wish.APIProblem != nil && p.Reason == v1alpha1.ReasonAPIMissing, p.Reason == v1alpha1.ReasonPlanPending:
 		return kind.RefuseAtMost(err, e.poll)
 	}
 	return kind.Refuse(err)
@@ -213,6 +213,12 @@ func (e *external) observeAbsent(ctx context.Context, cr *v1alpha1.Subscription)
 	}
 
 	if p := e.wish.Plan.Problem; p != nil {
+		return managed.ExternalObservation{}, p
+	}
+	switch p, err := e.missingAPI(ctx); {
+	case err != nil:
+		return managed.ExternalObservation{}, err
+	case p != nil:
 		return managed.ExternalObservation{}, p
 	}
 	mine := e.turns.has(cr.GetUID(), e.now())

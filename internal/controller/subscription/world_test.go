@@ -27,6 +27,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
@@ -92,6 +93,9 @@ type world struct {
 	events *events
 	// metrics survive a restart, unlike those of a real one.
 	metrics *metrics.Metrics
+
+	// poll is how often is looked, if that matters.
+	poll time.Duration
 
 	// What a restart forgets.
 	controller *controller
@@ -677,7 +681,7 @@ func (w *world) environment(ctx context.Context, cr *v1alpha1.Subscription) (kin
 	return kind.Environment{
 		Gateway: gw, Kube: w.kube, Cache: w.kube, Recorder: w.events,
 		Policies: managed.NewManagementPoliciesResolver(true, cr.GetManagementPolicies()),
-		Options:  kind.Options{Clock: w.clock, Metrics: w.metrics},
+		Options:  kind.Options{Options: xpcontroller.Options{PollInterval: w.poll}, Clock: w.clock, Metrics: w.metrics},
 	}, err
 }
 
@@ -698,6 +702,14 @@ func (w *world) guard(name string) (bool, error) {
 		w.t.Fatal(err)
 	}
 	return w.controller.guard(w.t.Context(), cr, env)
+}
+
+// guarded checks whether the guard of a Subscription that is left alone lets it go.
+func (w *world) guarded(name string, want bool) {
+	w.t.Helper()
+	if is, err := w.guard(name); is != want || err != nil {
+		w.t.Errorf("is %s let go? %t, %v; want %t", name, is, err, want)
+	}
 }
 
 type noting struct {
