@@ -28,6 +28,9 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
+// Nothing older than the interval is served, nor older than is asked for.
+//
+// contract: A10
 func TestNothingOlderIsServed(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -125,6 +128,9 @@ func listing(t *testing.T, is thing) (*world, *call) {
 	return w, w.only()
 }
 
+// What is served is never older than the last write to it.
+//
+// contract: A10, S30
 func TestReadYourWrites(t *testing.T) {
 	t.Run("AfterAWrite", story(func(t *testing.T) {
 		w := newWorld(t, thing{ID: "a", Value: 1}, thing{ID: "b", Value: 1})
@@ -266,6 +272,9 @@ func TestReadYourWrites(t *testing.T) {
 	}))
 }
 
+// Who reads at the same time shares a request.
+//
+// contract: A10
 func TestReadersShareARequest(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string
@@ -380,6 +389,9 @@ func TestNoAnswerIsAFailure(t *testing.T) {
 	}
 }
 
+// A list that fails is an error for all and forgets nothing.
+//
+// contract: A4, A10
 func TestAFailedListIsAnError(t *testing.T) {
 	t.Run("Nothing", story(func(t *testing.T) {
 		w := newWorld(t, thing{ID: "a", Value: 1}, thing{ID: "b", Value: 1})
@@ -468,6 +480,9 @@ func TestAFailedListIsAnError(t *testing.T) {
 	}))
 }
 
+// What a list lacks is gone only once the gateway says so of itself.
+//
+// contract: A10, S30
 func TestAbsentFromAListIsNoAnswer(t *testing.T) {
 	t.Run("Absent", story(func(t *testing.T) {
 		w := newWorld(t, thing{ID: "b"})
@@ -556,6 +571,9 @@ func TestAbsentFromAListIsNoAnswer(t *testing.T) {
 	}))
 }
 
+// Where a gateway holds far more than is managed, objects are read one by one.
+//
+// contract: A10
 func TestFewAreReadOneByOne(t *testing.T) {
 	// few of a gateway with many, all of them asked for and read once.
 	few := func(t *testing.T, many int, ids ...string) *world {
@@ -758,6 +776,9 @@ func TestFewAreReadOneByOne(t *testing.T) {
 	}))
 }
 
+// Only those are woken whose object changed, and once.
+//
+// contract: A10
 func TestWhoIsWoken(t *testing.T) {
 	due := 24 * time.Second
 	cases := map[string]struct {
@@ -917,6 +938,9 @@ func TestWhoIsWoken(t *testing.T) {
 	}))
 }
 
+// What fails twice is said, and again when that is over.
+//
+// contract: A10
 func TestUnreadable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, thing{ID: "a"}, thing{ID: "b"})

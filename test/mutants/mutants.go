@@ -23,6 +23,9 @@ func mutants() []mutant {
 	in := func(kind, name, promise, file, old, replacement string) mutant {
 		return mutant{name: name, promise: promise, file: controller + kind + "/" + file, old: old, new: replacement}
 	}
+	observation := func(name, file, old, replacement string) mutant {
+		return mutant{name: name, promise: "A10", file: "internal/observation/" + file, old: old, new: replacement}
+	}
 	subscription := func(name, promise, file, old, replacement string) mutant {
 		return in("subscription", name, promise, file, old, replacement)
 	}
@@ -151,6 +154,40 @@ func mutants() []mutant {
 		e.tokenNow.value, e.tokenNow.rotate = generate(), false
 	}
 `),
+		subscription("missing-api", "A3", "missing.go",
+			`is.problem == nil || now.Sub(is.asked) < maxAge {`, `is.problem == nil {`),
+		observation("too-old", "observation.go",
+			`return order > q.asked || r.o.Clock.Since(began) <= q.maxAge`, `return order > 0 || r.o.Clock.Since(began) <= q.maxAge`),
+		observation("older-than-write", "observation.go",
+			`return w == nil || w.under == 0 && w.ended < order`, `return w == nil || order > 0`),
+		observation("list-each", "request.go",
+			`if r.listing == nil {`, `if r.listing == nil || true {`),
+		observation("get-each", "request.go",
+			`ok && r.joinable(id, g) {`, `ok && r.joinable(id, g) && false {`),
+		observation("failed-is-empty", "request.go",
+			`	if err != nil {
+		r.failed(l.order, err, r.all())
+	} else {
+`, `	{
+`),
+		observation("lacked-is-there", "observation.go",
+			`func (e *entry[T]) doubtful() bool { return e.value != nil && e.order < e.lacked }`, `func (e *entry[T]) doubtful() bool { return false }`),
+		observation("always-list", "observation.go",
+			`case e.lacks() && e.failures == 0, r.single():`, `case e.lacks() && e.failures == 0:`),
+		observation("wake-all", "refresh.go",
+			`	case is == seen, seen.value != nil && is.value != nil && r.source.Same(seen.value, is.value):
+		i.seen`, `	case seen.value == nil && is.value == nil:
+		i.seen`),
+		observation("wake-nobody", "refresh.go",
+			`	return Changed
+}`, `	return ""
+}`),
+		observation("silent-failure", "refresh.go",
+			`e.turn, e.turned = Unreadable, at`, `e.turn, e.turned = "", at`),
+		in("kind", "look-closer", "A10", "connect.go",
+			`if err == nil && o.ResourceExists && !o.ResourceUpToDate && !o.ResourceLateInitialized {`, `if err != nil {`),
+		in("kind", "stale-idle", "A10", "look.go",
+			`isTrue(xpv2.TypeReady) && isTrue(gatewayv1alpha1.TypeApplied)`, `isTrue(xpv2.TypeReady)`),
 		in("restapi", "mark", "R2", "decide.go",
 			`	case s.mark == unmarked && (s.preset || s.takeover):
 `, `	case !s.heldHere:
