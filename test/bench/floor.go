@@ -26,6 +26,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -68,9 +69,9 @@ func newFloor(w *world, s *site) (*floor, error) {
 	})}, nil
 }
 
-// create what a Subscription asks for: five writes to the API server and one to the
-// gateway. All but the status are patches, which need no fresh read and cannot
-// conflict.
+// create what a Subscription asks for: six writes to the API server and one to the
+// gateway. All but the status are creates and patches, which need no fresh read and
+// cannot conflict.
 func (f *floor) create(ctx context.Context, o *object, cr *gatewayv1alpha1.Subscription) error {
 	// 1: the finalizer, without which a deletion would not wait for the gateway.
 	if err := f.patch(ctx, cr, map[string]any{"finalizers": []string{managed.FinalizerName}}); err != nil {
@@ -111,7 +112,21 @@ func (f *floor) create(ctx context.Context, o *object, cr *gatewayv1alpha1.Subsc
 	}); err != nil {
 		return err
 	}
-	// 5: the status.
+	// 5: the event that tells users of it, as Crossplane's runtime does.
+	now := metav1.Now()
+	told := &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: cr.GetNamespace(), Name: cr.GetName() + "." + string(cr.GetUID())},
+		InvolvedObject: corev1.ObjectReference{
+			APIVersion: gatewayv1alpha1.SchemeGroupVersion.String(), Kind: gatewayv1alpha1.SubscriptionGroupVersionKind.Kind,
+			Namespace: cr.GetNamespace(), Name: cr.GetName(), UID: cr.GetUID(), ResourceVersion: cr.GetResourceVersion(),
+		},
+		Type: corev1.EventTypeNormal, Reason: "CreatedExternalResource", Message: "Successfully requested creation of external resource",
+		FirstTimestamp: now, LastTimestamp: now, Count: 1, Source: corev1.EventSource{Component: "floor"},
+	}
+	if err := f.kube.Create(ctx, told); err != nil {
+		return errors.Wrap(err, "cannot write the event")
+	}
+	// 6: the status.
 	cr.Status.Deployed = true
 	cr.Status.AtProvider = gatewayv1alpha1.SubscriptionObservation{ID: is.ID, Status: is.Status, SubscriptionPlanID: is.SubscriptionPlanID}
 	cr.SetConditions(xpv2.Available(), xpv2.ReconcileSuccess())
