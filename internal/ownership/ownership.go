@@ -92,8 +92,12 @@ func (h Holder) BorneOut() bool { return h.Reported || h.Vouched }
 
 // HasSeen tells whether a holder has seen an object that was created at a time: only who
 // has knows that to the microsecond, whatever its gateway calls itself.
-func (h Holder) HasSeen(created time.Time) bool {
-	return h.BorneOut() && h.Since != nil && h.Since.Time.Equal(created.Truncate(time.Microsecond))
+func (h Holder) HasSeen(created time.Time) bool { return h.BorneOut() && h.KnowsWhen(created) }
+
+// KnowsWhen tells whether the status of a holder says, of whatever object it is about,
+// that it was created at a time.
+func (h Holder) KnowsWhen(created time.Time) bool {
+	return h.Since != nil && h.Since.Time.Equal(created.Truncate(time.Microsecond))
 }
 
 // Loses tells whether one of several others that hold the same object has a better

@@ -30,28 +30,28 @@ func mutants() []mutant {
 		return in("subscription", name, promise, file, old, replacement)
 	}
 	return []mutant{
-		subscription("ownership-check", "S7", "holders.go",
-			`o.UID != cr.GetUID() && o.Same(h)`, `false && o.Same(h)`),
-		subscription("loser-acts", "S12", "holders.go",
-			`return ownership.Loses(e.self(cr, h), others, e.incumbents.Of(h))`, `return e.self(cr, h).UID == "" && len(others) > 0`),
+		subscription("ownership-check", "S7", "others.go",
+			`if o.Same(h) &&`, `if false && o.Same(h) &&`),
+		subscription("loser-acts", "S12", "others.go",
+			`return ownership.Loses(holderOf(cr, h, e.now()), others, e.incumbents.Of(h))`, `return false`),
 		subscription("incumbent", "S12", "observe.go",
-			`	e.incumbents.Saw(cr.GetUID(), e.recorded())
+			`	e.incumbents.Saw(cr.GetUID(), recordedIn(e.baseline))
 `, ``),
-		subscription("another-place", "S12", "holders.go",
+		subscription("another-place", "S12", "others.go",
 			`	return ownership.LosesAt(is.Endpoint, got.CreatedAt, self, others, e.incumbents.Of), nil
 `, `	return ownership.LosesAt(is.Endpoint, got.CreatedAt, self, others[:0], e.incumbents.Of), nil
 `),
-		subscription("bare-record", "S11", "holders.go",
+		subscription("bare-record", "S11", "others.go",
 			`	if here := was.Endpoint == is.Endpoint; !self.HasSeen(got.CreatedAt) && !(here && self.BorneOut()) {
 `, `	if self.UID == "" {
 `),
-		subscription("vouched-for", "A5", "holders.go",
+		subscription("vouched-for", "A5", "others.go",
 			`	v := cr.Status.CreateAttempt
 	return v != nil && v.Endpoint == e.at.Endpoint
 `, `	a, _ := record.ReadAttempt(cr)
 	return a != nil && a.Endpoint == e.at.Endpoint
 `),
-		subscription("earned-elsewhere", "A5", "holders.go",
+		subscription("earned-elsewhere", "A5", "others.go",
 			`(o.Endpoint == h.Endpoint || !proven || o.HasSeen(h.Began))`, `(proven || true)`),
 		subscription("blank-cheque", "S12", "holders.go",
 			`	case v.ID == h.ID:

@@ -67,7 +67,7 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 	if err != nil {
 		return nil, nil, err
 	}
-	held, err := e.lostToOthers(ctx, cr, listed)
+	lost, err := e.lostToOthers(ctx, cr, listed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -80,7 +80,7 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 		listed = withoutResultsOf(later, a, listed)
 	}
 	vouched := record.ReadVouched(cr, cr.Status.CreateAttempt) != nil
-	found, p := judgeAttempt(a, cr.GetCreationTimestamp().Time, listed, inPlace, held)
+	found, p := judgeAttempt(a, cr.GetCreationTimestamp().Time, listed, inPlace, lost.Has)
 	switch {
 	case p != nil && !vouched:
 		// Who wrote this record is not known, nor whether it is to know these IDs.

@@ -83,14 +83,16 @@ func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bo
 	if err != nil {
 		return false, err
 	}
-	if e.attempt.AbsentBefore && !e.loses(cr, asked, others) {
-		others = nil
+	held := len(others) > 0
+	if e.attempt.AbsentBefore {
+		// While nothing is there, it goes to the better claim.
+		held = e.loses(cr, asked, others)
 	}
 	theirs, err := e.namesAnother(ctx, cr, asked.ID)
 	if err != nil {
 		return false, err
 	}
-	if theirs || len(others) > 0 || !e.claims.ReserveUntil(cr.GetUID(), asked, e.now(), e.at.TooLateFor(e.now())) {
+	if theirs || held || !e.claims.ReserveUntil(cr.GetUID(), asked, e.now(), e.at.TooLateFor(e.now())) {
 		return false, e.conflict(cr)
 	}
 
@@ -297,16 +299,12 @@ func (e *external) inTheWay(ctx context.Context, cr *v1alpha1.Subscription) (obs
 	o := obstacles{listed: listed, held: sets.New[string](), exists: err == nil}
 	// What another application has is not adopted in any case.
 	ours := slices.DeleteFunc(slices.Clone(listed), func(s gateway.Subscription) bool { return strings.TrimSpace(s.ApplicationID) != e.wish.ApplicationID })
-	held, err := e.heldByOthers(ctx, cr, ours)
-	if err != nil {
-		return obstacles{}, err
-	}
 	for i, s := range ours {
-		theirs, err := e.madeForOther(ctx, cr, &ours[i])
+		theirs, err := e.heldByOther(ctx, cr, &ours[i])
 		if err != nil {
 			return obstacles{}, err
 		}
-		if theirs || held(s.ID) {
+		if theirs || e.claims.Reserved(e.seen(&ours[i]), cr.GetUID(), e.now()) {
 			o.held.Insert(s.ID)
 		}
 	}

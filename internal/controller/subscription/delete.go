@@ -53,9 +53,7 @@ func (e *external) observeDeleted(ctx context.Context, cr *v1alpha1.Subscription
 			return managed.ExternalObservation{}, err
 		}
 	}
-	h := e.recorded()
-	others, err := e.othersHolding(ctx, cr, h)
-	if err != nil || e.loses(cr, h, others) {
+	if lost, err := e.losesRecorded(ctx, cr); err != nil || lost {
 		// What somebody else holds, this object does not.
 		return managed.ExternalObservation{}, err
 	}

@@ -51,8 +51,7 @@ func (c *controller) guard(ctx context.Context, cr *v1alpha1.Subscription, env k
 	case e.baseline == nil:
 		return e.importable(ctx, cr)
 	}
-	others, err := e.othersHolding(ctx, cr, e.recorded())
-	if err != nil || e.loses(cr, e.recorded(), others) {
+	if lost, err := e.losesRecorded(ctx, cr); err != nil || lost {
 		return false, err
 	}
 	moved := judgeName(e.baseline, meta.GetExternalName(cr)) != nil
@@ -106,10 +105,6 @@ func (e *external) importable(ctx context.Context, cr *v1alpha1.Subscription) (b
 	if s == nil {
 		return false, nil
 	}
-	others, err := e.othersHolding(ctx, cr, e.seen(s))
-	if err != nil || len(others) > 0 {
-		return false, err
-	}
-	theirs, err := e.madeForOther(ctx, cr, s)
+	theirs, err := e.heldByOther(ctx, cr, s)
 	return err == nil && !theirs, err
 }

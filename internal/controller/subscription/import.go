@@ -65,15 +65,11 @@ func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription,
 		return managed.ExternalObservation{}, p
 	}
 	h := e.seen(s)
-	others, err := e.othersHolding(ctx, cr, h)
+	theirs, err := e.heldByOther(ctx, cr, s)
 	if err != nil {
 		return managed.ExternalObservation{}, err
 	}
-	theirs, err := e.madeForOther(ctx, cr, s)
-	if err != nil {
-		return managed.ExternalObservation{}, err
-	}
-	if theirs || len(others) > 0 || !e.claims.Reserve(cr.GetUID(), h, e.now()) {
+	if theirs || !e.claims.Reserve(cr.GetUID(), h, e.now()) {
 		// The same words as for one that is missing or does not fit.
 		_, p := judgeImport(e.wish, id, nil)
 		cr.Status.AtProvider = v1alpha1.SubscriptionObservation{}
@@ -135,7 +131,7 @@ func (e *external) checkAgain(ctx context.Context, cr *v1alpha1.Subscription, go
 		return err
 	}
 	s, p := judgeImport(held, got.ID, listed)
-	if p != nil && !e.bears(cr, e.recorded()) {
+	if p != nil && !e.borneOut(cr) {
 		return unproven()
 	}
 	if p != nil {

@@ -294,12 +294,10 @@ func (e *external) publishBeforeCreate(ctx context.Context, cr *v1alpha1.Subscri
 // observeDeployed looks at the subscription that a Subscription holds.
 func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
 	b := e.baseline
-	h := e.recorded()
-	others, err := e.othersHolding(ctx, cr, h)
-	if err != nil {
+	h := recordedIn(b)
+	if lost, err := e.losesRecorded(ctx, cr); err != nil {
 		return managed.ExternalObservation{}, err
-	}
-	if e.loses(cr, h, others) {
+	} else if lost {
 		return managed.ExternalObservation{}, e.loseToAnother(cr)
 	}
 
@@ -329,14 +327,14 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 			return managed.ExternalObservation{}, err
 		}
 	}
-	e.incumbents.Saw(cr.GetUID(), e.recorded())
+	e.incumbents.Saw(cr.GetUID(), recordedIn(e.baseline))
 	e.claims.Release(cr.GetUID(), h)
 	return e.judge(ctx, cr, got)
 }
 
 // observeVanished decides whether a subscription that is gone is created again.
 func (e *external) observeVanished(ctx context.Context, cr *v1alpha1.Subscription) (managed.ExternalObservation, error) {
-	if !e.policies.ShouldCreate() && !e.bears(cr, e.recorded()) {
+	if !e.policies.ShouldCreate() && !e.borneOut(cr) {
 		return managed.ExternalObservation{}, unproven()
 	}
 	conditions.Set(cr, tokenUnsure("the subscription is gone from the gateway"))

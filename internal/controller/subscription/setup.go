@@ -22,7 +22,8 @@ limitations under the License.
 // it comes to be (with attempt.go and turns.go, so that no answer can be lost, and
 // adoption), update.go how it changes, delete.go how it ends, and guard.go what is
 // looked after while it is left alone. What is held, and what of it cannot change,
-// is in baseline.go, who else holds it in holders.go; what people get to see in
+// is in baseline.go, what status has to say
+// for who holds it in holders.go, and who else does in others.go; what people get to see in
 // report.go, conditions.go and publish.go. All judgement is in decide.go: pure
 // functions from what is known to what is to be done.
 package subscription
@@ -124,7 +125,7 @@ func index(ctx context.Context, indexer client.FieldIndexer) error {
 			if !ok {
 				return nil
 			}
-			if h, ok := holderOf(cr, time.Time{}, time.Time{}); ok {
+			if h := holdingOf(cr); h.ID != "" {
 				return []string{h.ID}
 			}
 			return nil
