@@ -25,7 +25,6 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
@@ -79,7 +78,7 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 		}
 		listed = withoutResultsOf(later, a, listed)
 	}
-	vouched := record.ReadVouched(cr, cr.Status.CreateAttempt) != nil
+	vouched := vouchedAttempt(cr) != nil
 	found, p := judgeAttempt(a, cr.GetCreationTimestamp().Time, listed, inPlace, lost.Has)
 	switch {
 	case p != nil && !vouched:
@@ -116,14 +115,14 @@ func (e *external) afterOthers(ctx context.Context, cr *v1alpha1.Subscription, f
 	if e.now().Sub(e.started) > turnPatience {
 		return nil
 	}
-	l := &v1alpha1.SubscriptionList{}
-	if err := e.kube.List(ctx, l, client.MatchingFields{indexAttempt: turnOf(e.attempt).ID}); err != nil {
+	others, err := e.others(ctx, cr, indexAttempt, turnOf(e.attempt).ID)
+	if err != nil {
 		return err
 	}
-	for i := range l.Items {
-		o := &l.Items[i]
-		a := record.ReadVouched(o, o.Status.CreateAttempt)
-		if a != nil && o.GetUID() != cr.GetUID() && !meta.IsPaused(o) && ownership.Older(o, cr) && record.Near(o.Status.CreateAttempt, found.CreatedAt) && mayBeResultOf(a, e.attempt, found.ID) {
+	for i := range others {
+		o := &others[i]
+		a := vouchedAttempt(o)
+		if a != nil && !meta.IsPaused(o) && ownership.Older(o, cr) && record.Near(o.Status.CreateAttempt, found.CreatedAt) && mayBeResultOf(a, e.attempt, found.ID) {
 			return wait
 		}
 	}
@@ -133,18 +132,15 @@ func (e *external) afterOthers(ctx context.Context, cr *v1alpha1.Subscription, f
 // laterAttempts are the open attempts of others that ask for the same, and that
 // were sent when this one could no longer take effect.
 func (e *external) laterAttempts(ctx context.Context, cr *v1alpha1.Subscription, a *record.Attempt) ([]*record.Attempt, error) {
-	l := &v1alpha1.SubscriptionList{}
-	if err := e.kube.List(ctx, l, client.MatchingFields{indexAttempt: turnOf(a).ID}); err != nil {
+	others, err := e.others(ctx, cr, indexAttempt, turnOf(a).ID)
+	if err != nil {
 		return nil, err
 	}
 	var later []*record.Attempt
-	for i := range l.Items {
-		o := &l.Items[i]
-		if o.GetUID() == cr.GetUID() || !sentAt(o).After(e.at.TooLate(cr, e.now())) {
-			continue
-		}
-		if other := record.ReadVouched(o, o.Status.CreateAttempt); other != nil && other.Endpoint == a.Endpoint {
-			later = append(later, other)
+	for i := range others {
+		o := vouchedAttempt(&others[i])
+		if o != nil && o.Endpoint == a.Endpoint && sentAt(&others[i]).After(e.at.TooLate(cr, e.now())) {
+			later = append(later, o)
 		}
 	}
 	return later, nil

@@ -32,7 +32,6 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
@@ -333,15 +332,12 @@ func (e *external) attemptsBefore(ctx context.Context, cr *v1alpha1.Subscription
 	if e.now().Sub(e.started) > turnPatience {
 		return false, nil
 	}
-	l := &v1alpha1.SubscriptionList{}
-	if err := e.kube.List(ctx, l, client.MatchingFields{indexAttempt: turn.ID}); err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(l.Items, func(o v1alpha1.Subscription) bool {
-		a := record.ReadVouched(&o, o.Status.CreateAttempt)
-		return a != nil && a.Endpoint == turn.Endpoint && o.GetUID() != cr.GetUID() && !meta.IsPaused(&o) &&
+	others, err := e.others(ctx, cr, indexAttempt, turn.ID)
+	return slices.ContainsFunc(others, func(o v1alpha1.Subscription) bool {
+		a := vouchedAttempt(&o)
+		return a != nil && a.Endpoint == turn.Endpoint && !meta.IsPaused(&o) &&
 			sentAt(&o).Before(e.started.Truncate(time.Second)) && e.now().Before(e.at.TooLateFor(sentAt(&o)))
-	}), nil
+	}), err
 }
 
 // sentAt is when status says that a create was about to be sent.

@@ -166,7 +166,7 @@ func (e *external) attemptOpen() bool {
 // attemptElsewhere tells whether a create that was sent to another endpoint may have
 // succeeded.
 func (e *external) attemptElsewhere(cr *v1alpha1.Subscription) bool {
-	a := record.ReadVouched(cr, cr.Status.CreateAttempt)
+	a := vouchedAttempt(cr)
 	return a != nil && a.Endpoint != e.at.Endpoint
 }
 
@@ -197,8 +197,7 @@ func (e *external) observeAbsent(ctx context.Context, cr *v1alpha1.Subscription)
 			return managed.ExternalObservation{}, nil
 		}
 		// Of a record that nobody vouches for it is not known whether anything was sent.
-		vouched := record.ReadVouched(cr, cr.Status.CreateAttempt) != nil
-		e.unanswered, e.pending = true, vouched && e.now().Before(e.at.TooLateFor(sentAt(cr)))
+		e.unanswered, e.pending = true, vouchedAttempt(cr) != nil && e.now().Before(e.at.TooLateFor(sentAt(cr)))
 	} else if e.attemptElsewhere(cr) {
 		// This may be the same gateway by another name. What it came to is found again if
 		// nobody else has anything to show for it.
