@@ -164,8 +164,8 @@ func byAge(a, b Holder) int {
 // Older tells whether one object was created before another. Of two of the same second
 // it is the one with the lower UID.
 func Older(a, b metav1.Object) bool {
-	at, bt := a.GetCreationTimestamp(), b.GetCreationTimestamp()
-	return cmp.Or(at.Compare(bt.Time), cmp.Compare(a.GetUID(), b.GetUID())) < 0
+	of := func(o metav1.Object) Holder { return Holder{UID: o.GetUID(), Created: o.GetCreationTimestamp()} }
+	return byAge(of(a), of(b)) < 0
 }
 
 // before compares by whether something is true.
@@ -242,25 +242,22 @@ func (c *Claims) Reserved(h Holding, except types.UID, now time.Time) bool {
 // Release an object a managed resource has reserved: it was not created after
 // all, or the record of it can be seen.
 func (c *Claims) Release(uid types.UID, h Holding) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.release(h.ID, func(o claim) bool { return o.uid == uid && o.about(h) })
 }
 
 // ReleaseAll objects a managed resource has reserved: it is gone.
 func (c *Claims) ReleaseAll(uid types.UID) {
 	c.mu.Lock()
-	ids := make([]string, 0, len(c.m))
+	defer c.mu.Unlock()
 	for id := range c.m {
-		ids = append(ids, id)
-	}
-	c.mu.Unlock()
-	for _, id := range ids {
 		c.release(id, func(o claim) bool { return o.uid == uid })
 	}
 }
 
+// release those claims of an ID that del says, while c is locked.
 func (c *Claims) release(id string, del func(claim) bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if left := slices.DeleteFunc(c.m[id], del); len(left) > 0 {
 		c.m[id] = left
 		return
