@@ -111,7 +111,7 @@ func mutants() []mutant {
 `, `		return u
 `),
 		subscription("attempt-record", "S11", "observe.go",
-			`return e.attempt != nil && e.attempt.Outcome == record.Open && e.attempt.Endpoint == e.gateway.Endpoint().String()`, `return false`),
+			`return e.attempt != nil && e.attempt.Outcome == record.Open && e.attempt.Endpoint == e.at.Endpoint`, `return false`),
 		subscription("absent-before", "S11", "decide.go",
 			`			if a.AbsentBefore {
 				return &listed[i], nil

@@ -168,7 +168,7 @@ func (e *external) prepare(ctx context.Context, cr *v1alpha1.Subscription, id st
 		Version:               record.Version,
 		AskedID:               id,
 		Preset:                preset,
-		Endpoint:              e.gateway.Endpoint().String(),
+		Endpoint:              e.at.Endpoint,
 		APIID:                 e.wish.APIID,
 		ApplicationID:         e.wish.ApplicationID,
 		PlanID:                e.wish.Plan.ID,

@@ -121,7 +121,7 @@ func (e *external) distrust(ctx context.Context, cr *v1alpha1.Subscription) erro
 func (e *external) baselineFor(s *gateway.Subscription, fields map[string]string) record.Baseline {
 	return record.Baseline{
 		ID:            s.ID,
-		Endpoint:      e.gateway.Endpoint().String(),
+		Endpoint:      e.at.Endpoint,
 		GatewayID:     s.GatewayID,
 		APIInternalID: s.APIID,
 		Fields:        present(fields),
@@ -186,7 +186,7 @@ func (e *external) storeBaseline(ctx context.Context, cr *v1alpha1.Subscription,
 
 // refreshed is a baseline with the facts about where the subscription was found.
 func (e *external) refreshed(b record.Baseline, s *gateway.Subscription) record.Baseline {
-	b.Endpoint, b.GatewayID, b.APIInternalID = e.gateway.Endpoint().String(), s.GatewayID, s.APIID
+	b.Endpoint, b.GatewayID, b.APIInternalID = e.at.Endpoint, s.GatewayID, s.APIID
 	return b
 }
 

@@ -160,7 +160,7 @@ func (e *external) observeNamed(ctx context.Context, cr *v1alpha1.Subscription, 
 
 // attemptOpen tells whether an earlier create at this gateway may have succeeded.
 func (e *external) attemptOpen() bool {
-	return e.attempt != nil && e.attempt.Outcome == record.Open && e.attempt.Endpoint == e.gateway.Endpoint().String()
+	return e.attempt != nil && e.attempt.Outcome == record.Open && e.attempt.Endpoint == e.at.Endpoint
 }
 
 // attemptElsewhere tells whether a create that was sent to another endpoint may have
@@ -321,7 +321,7 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 	} else if lost {
 		return managed.ExternalObservation{}, e.loseToAnother(cr)
 	}
-	if !isHeld(b, got) || b.Endpoint != e.gateway.Endpoint().String() || b.GatewayID != got.GatewayID {
+	if !isHeld(b, got) || b.Endpoint != e.at.Endpoint || b.GatewayID != got.GatewayID {
 		if err := e.checkAgain(ctx, cr, got); err != nil {
 			return managed.ExternalObservation{}, err
 		}

@@ -34,12 +34,12 @@ import (
 
 // holding is what is, or may be, at this gateway under an ID.
 func (e *external) holding(id string) ownership.Holding {
-	return ownership.Holding{ID: id, Endpoint: e.gateway.Endpoint().String()}
+	return ownership.Holding{ID: id, Endpoint: e.at.Endpoint}
 }
 
 // seen is a subscription that was seen at this gateway.
 func (e *external) seen(s *gateway.Subscription) ownership.Holding {
-	return ownership.Holding{ID: s.ID, Endpoint: e.gateway.Endpoint().String(), GatewayID: e.gateway.GatewayID(), Scope: s.APIID, Began: s.CreatedAt}
+	return ownership.Holding{ID: s.ID, Endpoint: e.at.Endpoint, GatewayID: e.gateway.GatewayID(), Scope: s.APIID, Began: s.CreatedAt}
 }
 
 // others are the Subscriptions other than this one that an index has under a key.

@@ -178,7 +178,7 @@ func (e *external) planNamed(ctx context.Context, name string) (planWish, error)
 // here tells whether an endpoint in the status of another managed resource is that
 // of this gateway. One that was not reported yet is no reason to refuse.
 func (e *external) here(endpoint string) bool {
-	return endpoint == "" || endpoint == e.gateway.Endpoint().String()
+	return endpoint == "" || endpoint == e.at.Endpoint
 }
 
 // choose one of several objects by a selector: the one that was chosen before if

@@ -79,7 +79,7 @@ func (e *external) report(ctx context.Context, cr *v1alpha1.Subscription, s *gat
 		BillingSubscriptionID: s.BillingSubscriptionID,
 		Status:                s.Status,
 		GatewayID:             s.GatewayID,
-		Endpoint:              e.gateway.Endpoint().String(),
+		Endpoint:              e.at.Endpoint,
 		CreatedAt:             conditions.Seconds(s.CreatedAt),
 		CreationStamp:         conditions.Microseconds(s.CreatedAt),
 		UpdatedAt:             was.UpdatedAt,
