@@ -138,18 +138,6 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (*fi
 	return f, nil
 }
 
-// taken tells whether another managed resource has the better claim to what was found.
-func (e *external) taken(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *finding) (bool, error) {
-	if f.got == nil {
-		return false, nil
-	}
-	held, err := e.heldByOther(ctx, mg, f.got)
-	if b := f.baseline; err != nil || held || f.how == byID && b != nil && (reports(mg, b.ID, b.Endpoint) || vouches(mg, b.Endpoint, f.got)) {
-		return held, err
-	}
-	return e.askedByOther(ctx, mg, f.got)
-}
-
 func (e *external) situation(mg *v1alpha1.SubscriptionPlan, f *finding) situation {
 	s := situation{
 		name:         mg.Spec.ForProvider.PlanName,
