@@ -19,13 +19,13 @@ limitations under the License.
 // The life of a Subscription is told by the files: connect.go says what one pass
 // over it works with, references.go and token.go what it asks for, observe.go what
 // is there, import.go how what was there already comes to be held, create.go how
-// it comes to be (with attempt.go and turns.go, so that no answer can be lost, and
-// adoption), update.go how it changes, delete.go how it ends, and guard.go what is
-// looked after while it is left alone. What is held, and what of it cannot change,
-// is in baseline.go, what status has to say
-// for who holds it in holders.go, and who else does in others.go; what people get to see in
-// report.go, conditions.go and publish.go. All judgement is in decide.go: pure
-// functions from what is known to what is to be done.
+// it comes to be (with attempt.go and turns.go, so that no answer can be lost),
+// adopt.go what is done if something stands in the way of that, update.go how it
+// changes, delete.go how it ends, and guard.go what is looked after while it is left
+// alone. What is held, and what of it cannot change, is in baseline.go, what speaks
+// for who holds it in holders.go, who else does in others.go; what people get to see
+// in report.go, conditions.go and publish.go. All judgement is in decide.go and
+// holders.go: pure functions from what is known to what is to be done.
 package subscription
 
 import (

@@ -17,12 +17,20 @@ limitations under the License.
 package subscription
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
 // turns let one create per API and application be under way at a time where the
@@ -95,3 +103,53 @@ func (t *turns) end(uid types.UID) {
 		}
 	}
 }
+
+// takeTurn waits for the turn of a create where the gateway may choose the ID.
+func (e *external) takeTurn(ctx context.Context, cr *v1alpha1.Subscription) error {
+	if e.gateway.Generation() == connection.GenerationInPlace {
+		return nil
+	}
+	turn := turnOf(&record.Attempt{APIID: e.wish.APIID, ApplicationID: e.wish.ApplicationID, Endpoint: e.at.Endpoint})
+	before, err := e.attemptsBefore(ctx, cr, turn)
+	if err != nil {
+		return err
+	}
+	if before || !e.turns.take(cr.GetUID(), turn, e.now(), e.at.TooLateFor(e.now())) {
+		return kind.After(errors.New("waiting for another subscription of the same application to the same API to be created"), turnPause)
+	}
+	return nil
+}
+
+// attemptsBefore tells whether an earlier process left an attempt open that asks
+// for the same, that has not been looked into yet, and that can still take effect.
+func (e *external) attemptsBefore(ctx context.Context, cr *v1alpha1.Subscription, turn ownership.Holding) (bool, error) {
+	if e.now().Sub(e.started) > turnPatience {
+		return false, nil
+	}
+	others, err := e.others(ctx, cr, indexAttempt, turn.ID)
+	return slices.ContainsFunc(others, func(o v1alpha1.Subscription) bool {
+		a := vouchedAttempt(&o)
+		return a != nil && a.Endpoint == turn.Endpoint && !meta.IsPaused(&o) &&
+			sentAt(&o).Before(e.started.Truncate(time.Second)) && e.now().Before(e.at.TooLateFor(sentAt(&o)))
+	}), err
+}
+
+// sentAt is when status says that a create was about to be sent.
+func sentAt(cr *v1alpha1.Subscription) time.Time {
+	if v := cr.Status.CreateAttempt; v != nil && v.Time != nil {
+		return v.Time.Time
+	}
+	return time.Time{}
+}
+
+// turnOf is what an attempt waits for its turn for.
+func turnOf(a *record.Attempt) ownership.Holding {
+	return ownership.Holding{ID: "create/" + a.APIID + "/" + a.ApplicationID, Endpoint: a.Endpoint}
+}
+
+// turnPatience is how long after a start attempts of an earlier process are waited
+// for: one that nobody can look into must not stop all others.
+const turnPatience = 2 * time.Minute
+
+// turnPause is how soon a create that has to wait for another one is tried again.
+const turnPause = time.Second
