@@ -82,8 +82,8 @@ type Holder struct {
 	// whatever its annotations say.
 	Refused bool
 
-	// Since is when, by its status, the object was created at the gateway, to the
-	// microsecond.
+	// Since is when, by its status, the object was created at the gateway, whatever
+	// endpoint that was seen at, to the microsecond.
 	Since *metav1.MicroTime
 }
 
@@ -91,12 +91,9 @@ type Holder struct {
 func (h Holder) BorneOut() bool { return h.Reported || h.Vouched }
 
 // HasSeen tells whether a holder has seen an object that was created at a time: only who
-// has knows that to the microsecond, whatever its gateway calls itself.
-func (h Holder) HasSeen(created time.Time) bool { return h.BorneOut() && h.KnowsWhen(created) }
-
-// KnowsWhen tells whether the status of a holder says, of whatever object it is about,
-// that it was created at a time.
-func (h Holder) KnowsWhen(created time.Time) bool {
+// has knows that to the microsecond, whatever its gateway calls itself, and whatever
+// endpoint it was seen at.
+func (h Holder) HasSeen(created time.Time) bool {
 	return h.Since != nil && h.Since.Time.Equal(created.Truncate(time.Microsecond))
 }
 
@@ -122,10 +119,10 @@ func Loses(self Holder, others []Holder, incumbent types.UID) bool {
 // to an object that was found at an endpoint, and was created at a time. Other endpoints
 // may lead to the same gateway, but any gateway can call itself like another one. So
 // those come first who have seen the object, or were seen to hold it at that very
-// endpoint, unless what they held was another of that ID; then those whose status was
-// written for that endpoint; then those whose create, sent elsewhere, may have made it;
-// then those with nothing but a record; and last who was refused it, or earned something
-// elsewhere. Of equals the one that was seen wins, then the older, whichever endpoint it
+// endpoint, unless what they held was another of that ID; then those whose status names
+// it at that endpoint; then those whose create, sent there, may have made it; then those
+// whose create, sent elsewhere, may have; then those with nothing but a record; and last
+// who was refused it, or earned something elsewhere. Of equals the one that was seen wins, then the older, whichever endpoint it
 // is looked at from.
 func LosesAt(endpoint string, created time.Time, self Holder, others []Holder, incumbent func(Holding) types.UID) bool {
 	seen := func(h Holder) bool { return incumbent(h.Holding) == h.UID }
@@ -133,8 +130,10 @@ func LosesAt(endpoint string, created time.Time, self Holder, others []Holder, i
 		here := h.Endpoint == endpoint
 		switch {
 		case h.HasSeen(created), here && seen(h) && h.Since == nil:
+			return 5
+		case here && h.Reported:
 			return 4
-		case here && h.BorneOut():
+		case here && h.Vouched:
 			return 3
 		case h.Vouched:
 			return 2
@@ -192,7 +191,7 @@ type claim struct {
 	Holding
 
 	uid types.UID
-	// until is when it ends by itself; never if zero.
+	// until is when it ends by itself.
 	until time.Time
 }
 
@@ -200,13 +199,17 @@ func (c claim) about(h Holding) bool {
 	return c.Same(h) && (c.Endpoint == h.Endpoint || !c.Began.IsZero() && c.Began.Equal(h.Began))
 }
 
-func (c claim) over(now time.Time) bool { return !c.until.IsZero() && now.After(c.until) }
+func (c claim) over(now time.Time) bool { return now.After(c.until) }
 
-// Reserve an object for the managed resource with the given UID. It returns
-// false if another one has it reserved. To reserve again what one has reserved
-// is no conflict.
+// claimed is how long a claim lasts to what is there, unless it is released: until then
+// the cache shows the record of it, or it could not be stored.
+const claimed = 5 * time.Minute
+
+// Reserve an object for the managed resource with the given UID, which is about to record
+// it. It returns false if another one has it reserved. To reserve again what one has
+// reserved is no conflict.
 func (c *Claims) Reserve(uid types.UID, h Holding, now time.Time) bool {
-	return c.ReserveUntil(uid, h, now, time.Time{})
+	return c.ReserveUntil(uid, h, now, now.Add(claimed))
 }
 
 // ReserveUntil reserves an object until a time: until a create that is not answered can

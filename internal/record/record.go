@@ -160,6 +160,12 @@ func Near(v *v1alpha1.CreateAttempt, created time.Time) bool {
 	return v != nil && (v.Time == nil || created.IsZero() || created.Sub(v.Time.Time).Abs() <= near)
 }
 
+// Stale tells whether what status vouches for was asked so long ago that whoever asked has
+// found by now what came of it, be it by another name of the gateway.
+func Stale(v *v1alpha1.CreateAttempt, now time.Time) bool {
+	return v != nil && v.Time != nil && now.Sub(v.Time.Time) > time.Hour
+}
+
 // ReadVouched returns the attempt of an object if it is open and status vouches for it,
 // or else nil.
 func ReadVouched(o metav1.Object, status *v1alpha1.CreateAttempt) *Attempt {

@@ -42,7 +42,7 @@ func mutants() []mutant {
 `, `	return ownership.LosesAt(is.Endpoint, got.CreatedAt, self, others[:0], e.incumbents.Of), nil
 `),
 		subscription("bare-record", "S11", "others.go",
-			`	if here := was.Endpoint == is.Endpoint; !self.HasSeen(got.CreatedAt) && !(here && self.BorneOut()) {
+			`	if here := was.Endpoint == is.Endpoint; !self.HasSeen(got.CreatedAt) && !(here && (self.Reported || e.incumbents.Of(was) == cr.GetUID())) {
 `, `	if self.UID == "" {
 `),
 		subscription("vouched-for", "A5", "others.go",
@@ -52,7 +52,7 @@ func mutants() []mutant {
 	return a != nil && a.Endpoint == e.at.Endpoint
 `),
 		subscription("earned-elsewhere", "A5", "others.go",
-			`(o.Endpoint == h.Endpoint || !proven || o.HasSeen(h.Began))`, `(proven || true)`),
+			`(o.Endpoint == h.Endpoint || o.HasSeen(h.Began) || !proven && !(asked && o.BorneOut()))`, `(proven || asked || true)`),
 		subscription("blank-cheque", "S12", "holders.go",
 			`	case v.ID == h.ID:
 		return true
@@ -65,6 +65,39 @@ func mutants() []mutant {
 			`	return a != nil && a.Endpoint != e.at.Endpoint
 `, `	return a != nil && a.Endpoint == ""
 `),
+		subscription("vouched-unsent", "S11", "observe.go",
+			`	e.attempt = &a
+	return nil
+`, `	e.attempt = &a
+	return kind.Vouch(ctx, e.kube, cr, &cr.Status.CreateAttempt, e.now())
+`),
+		subscription("turn-in-advance", "S11", "turns.go",
+			`if before || e.turns.taken(cr.GetUID(), e.turn(), e.awaited) {`, `if before || !e.turns.take(cr.GetUID(), e.turn(), e.awaited, e.at.TooLateFor(e.now())) {`),
+		subscription("lost-unseen", "S12", "others.go",
+			`	if self.Reported || self.Since == nil {
+		return true, nil
+	}
+`, `	if self.UID != "" {
+		return true, nil
+	}
+`),
+		subscription("released-unseen", "S12", "observe.go",
+			`if !e.attemptOpen() && !e.confirming {`, `if !e.attemptOpen() {`),
+		subscription("observed-by-record", "S12", "others.go",
+			`	if !reports(cr, h) {
+		return e.heldByOther`, `	if h.ID != "" {
+		return e.heldByOther`),
+		subscription("elsewhere-for-ever", "S12", "others.go",
+			`if !here && e.recordsHere(s.ID) && record.Stale(o.Status.CreateAttempt, e.now()) {`, `if !here && e.recordsHere(s.ID) && o.UID == "" {`),
+		{
+			name: "reported-as-vouched", promise: "S12", file: "internal/ownership/ownership.go",
+			old: `		case here && h.Reported:
+			return 4
+`, new: `		case here && h.Reported:
+			return 3
+`,
+			by: tests{folder: controller + "subscription", pattern: "^TestReportedBesideVouched$"},
+		},
 		subscription("told-to-anybody", "A5", "attempt.go",
 			`	case p != nil && !vouched:`, `	case p != nil && vouched && false:`),
 		{
@@ -93,7 +126,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "claim-for-ever", promise: "S11", file: "internal/ownership/ownership.go",
-			old: `return !c.until.IsZero() && now.After(c.until)`, new: `return false`,
+			old: `return now.After(c.until)`, new: `return now.IsZero()`,
 		},
 		subscription("baseline-facts", "S17", "baseline.go",
 			`return s.APIID == b.APIInternalID && strings.TrimSpace(s.ApplicationID) == b.Fields[fieldApplicationID]`, `return true`),

@@ -72,7 +72,7 @@ func (c *connector[T]) confirm(ctx context.Context, mg T) {
 	if err != nil {
 		return
 	}
-	env.Look = closer(env.Look)
+	env.Look, env.Confirming = closer(env.Look), true
 	external, err := c.kind.Client(ctx, seen, env)
 	if err != nil {
 		return

@@ -130,6 +130,10 @@ type Environment struct {
 	// Look is how the managed resource looks at the gateway.
 	Look connection.Look
 
+	// Confirming means that the managed resource is as a pass leaves it: the cache may not
+	// show yet what was recorded.
+	Confirming bool
+
 	// Policies the managed resource is under.
 	Policies managed.ManagementPoliciesChecker
 

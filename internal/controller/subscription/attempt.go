@@ -91,12 +91,15 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 	if elsewhere && !near {
 		return nil, nil, nil
 	}
-	if elsewhere || !near {
+	switch theirs, err := e.madeForOther(ctx, cr, found); {
+	case err != nil:
+		return nil, nil, err
+	case theirs && near && !elsewhere:
+		return nil, nil, kind.After(errors.New("an older object asked for what was found as well"), turnPause)
+	case theirs:
 		// Who wrote this record is not known, or whether it is about this gateway, or it was
 		// sent at another time.
-		if theirs, err := e.madeForOther(ctx, cr, found); err != nil || theirs {
-			return nil, nil, err
-		}
+		return nil, nil, nil
 	}
 	if err := e.afterOthers(ctx, cr, found); err != nil {
 		return nil, nil, err
@@ -180,11 +183,13 @@ func (e *external) prepare(ctx context.Context, cr *v1alpha1.Subscription, id st
 		a.Conflict = e.attempt.Conflict
 	}
 	if e.unanswered {
-		sameToken := e.gateway.Generation() == connection.GenerationInPlace || equalVersions(rememberedByCreate(cr), e.tokenNow.version)
-		if sameAsk(*e.attempt, a) && sameToken && e.pending {
+		inPlace := e.gateway.Generation() == connection.GenerationInPlace
+		same := sameAsk(*e.attempt, a) && (inPlace || equalVersions(rememberedByCreate(cr), e.tokenNow.version))
+		if same && e.pending {
 			return *e.attempt, nil
 		}
-		if wait := e.at.TooLate(cr, e.now()).Sub(e.now()); wait > 0 {
+		// Two creates of the same ID make one subscription.
+		if wait := e.at.TooLate(cr, e.now()).Sub(e.now()); wait > 0 && !(same && inPlace) {
 			return record.Attempt{}, kind.After(errors.New("the gateway did not answer an earlier create, and may still carry it out; what was edited since is asked for once it no longer can"), wait)
 		}
 	}

@@ -47,6 +47,7 @@ type controller struct {
 
 	missing missingAPIs
 
+	now func() time.Time
 	// started is when this process began.
 	started time.Time
 }
@@ -61,12 +62,12 @@ func (c *controller) connect(ctx context.Context, cr *v1alpha1.Subscription, env
 		controller: c,
 		gateway:    env.Gateway,
 		lookAs:     env.Look,
+		confirming: env.Confirming,
 		at:         at,
 		kube:       env.Kube,
 		cache:      env.Cache,
 		recorder:   env.Recorder,
 		policies:   env.Policies,
-		now:        env.Options.Clock.Now,
 		poll:       env.Options.PollInterval,
 		metrics:    env.Options.Metrics,
 		memory:     c.memories.of(string(cr.GetUID())),
@@ -76,7 +77,7 @@ func (c *controller) connect(ctx context.Context, cr *v1alpha1.Subscription, env
 // release what was claimed for a managed resource.
 func (c *controller) release(uid types.UID) {
 	c.claims.ReleaseAll(uid)
-	c.turns.end(uid)
+	c.turns.end(uid, c.now())
 }
 
 // An external is the external client for one pass over one Subscription. What
@@ -84,17 +85,18 @@ func (c *controller) release(uid types.UID) {
 type external struct {
 	*controller
 
-	gateway  *connection.Gateway
-	lookAs   connection.Look
-	at       target.Target
-	kube     client.Client
-	cache    client.Reader
-	recorder event.Recorder
-	policies managed.ManagementPoliciesChecker
-	now      func() time.Time
-	poll     time.Duration
-	metrics  *metrics.Metrics
-	memory   *memory
+	gateway *connection.Gateway
+	lookAs  connection.Look
+	// confirming is whether the cache may not show yet what was recorded.
+	confirming bool
+	at         target.Target
+	kube       client.Client
+	cache      client.Reader
+	recorder   event.Recorder
+	policies   managed.ManagementPoliciesChecker
+	poll       time.Duration
+	metrics    *metrics.Metrics
+	memory     *memory
 
 	baseline *record.Baseline
 	attempt  *record.Attempt
@@ -108,6 +110,9 @@ type external struct {
 	// about it.
 	observed *gateway.Subscription
 	update   update
+
+	// awaited is when it was this object's turn, and what was there was listed after.
+	awaited time.Time
 
 	// lastStatus is the status a subscription that vanished was last seen with.
 	lastStatus string

@@ -29,6 +29,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
@@ -106,10 +107,14 @@ func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bo
 		return false, e.conflict(cr)
 	}
 
-	if err := e.takeTurn(ctx, cr); err != nil {
+	if err := e.takeTurn(cr); err != nil {
 		return false, err
 	}
-	e.turns.extend(cr.GetUID(), e.at.TooLateFor(e.now()))
+	// What is asked for is stored, and nothing is in the way of it. What status vouches for
+	// is all that others have to leave alone, so it never does for what was not sent.
+	if err := kind.Vouch(ctx, e.kube, cr, &cr.Status.CreateAttempt, e.now()); err != nil {
+		return false, err
+	}
 	answer, err := e.gateway.CreateSubscription(ctx, e.request())
 	if gateway.IsConflict(err) {
 		e.memory.conflict = state
@@ -141,7 +146,7 @@ func (e *external) created(cr *v1alpha1.Subscription, s *gateway.Subscription) {
 	if s.ID != e.attempt.AskedID {
 		e.claims.Release(cr.GetUID(), e.holding(e.attempt.AskedID))
 	}
-	e.turns.end(cr.GetUID())
+	e.turns.end(cr.GetUID(), e.now())
 	e.hold(cr, s, e.wish.fields(), v1alpha1.OriginCreated, &e.tokenNow)
 }
 

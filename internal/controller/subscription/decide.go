@@ -237,7 +237,7 @@ func wasKnown(a *record.Attempt, s gateway.Subscription) bool {
 // asked for it, by more than the clocks of gateway and API server may differ. If it
 // was after all, a create that is repeated meets its token.
 func isOlder(s gateway.Subscription, asked time.Time) bool {
-	const skew = 5 * time.Minute
+	const skew = 10 * time.Minute
 	return !s.CreatedAt.IsZero() && s.CreatedAt.Before(asked.Add(-skew))
 }
 

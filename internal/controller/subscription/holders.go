@@ -52,15 +52,18 @@ func recordedIn(b *record.Baseline) ownership.Holding {
 // holderOf is a Subscription as the holder of something, with what its status has to
 // say of that. If it is known when that was created, status vouches for nothing else.
 func holderOf(cr *v1alpha1.Subscription, h ownership.Holding, now time.Time) ownership.Holder {
-	return ownership.Holder{
+	o := ownership.Holder{
 		Holding:  h,
 		UID:      cr.GetUID(),
 		Created:  cr.GetCreationTimestamp(),
 		Reported: reports(cr, h),
 		Vouched:  vouches(cr, h, now),
 		Refused:  cr.Status.RefusedID == h.ID,
-		Since:    cr.Status.AtProvider.CreationStamp,
 	}
+	if at := cr.Status.AtProvider; at.ID == h.ID {
+		o.Since = at.CreationStamp
+	}
+	return o
 }
 
 // reports tells whether the status of a Subscription names what it holds, and the
@@ -95,11 +98,14 @@ func vouchedAttempt(cr *v1alpha1.Subscription) *record.Attempt {
 	return record.ReadVouched(cr, cr.Status.CreateAttempt)
 }
 
-// proves tells whether a Subscription has more to show for something than a record: its
-// status says so at that endpoint, or that it was seen or asked for.
-func proves(cr *v1alpha1.Subscription, h ownership.Holding, now time.Time) bool {
-	self, a := holderOf(cr, h, now), vouchedAttempt(cr)
-	return self.BorneOut() || a != nil && a.Endpoint == h.Endpoint || cr.Status.AtProvider.ID == h.ID && self.KnowsWhen(h.Began)
+// asks tells whether status vouches for an open attempt at an endpoint to create
+// something, and for one that may have made what is there.
+func asks(cr *v1alpha1.Subscription, h ownership.Holding) (asks, may bool) {
+	a := vouchedAttempt(cr)
+	if a == nil || a.Endpoint != h.Endpoint {
+		return false, false
+	}
+	return true, h.Began.IsZero() || record.Near(cr.Status.CreateAttempt, h.Began) && (a.AskedID == h.ID && a.AbsentBefore || a.Known != nil)
 }
 
 // mayHaveMade tells whether a subscription can be the result of a create that the status
@@ -113,7 +119,8 @@ func mayHaveMade(cr *v1alpha1.Subscription, s *gateway.Subscription) (may, chose
 	}
 	if a := vouchedAttempt(cr); a != nil {
 		found, _ := judgeAttempt(a, cr.GetCreationTimestamp().Time, []gateway.Subscription{*s}, false, func(string) bool { return false })
-		return found != nil, s.ID != a.AskedID
+		chosen = s.ID != a.AskedID
+		return found != nil && !(chosen && v.APIID == ""), chosen
 	}
 	b, err := baselineFrom(cr)
 	return err == nil && b != nil && b.ID == s.ID && (v.ID == s.ID || v.APIID != "" && strings.TrimSpace(s.ApplicationID) == v.ApplicationID), false

@@ -65,7 +65,7 @@ func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription,
 		return managed.ExternalObservation{}, p
 	}
 	h := e.seen(s)
-	theirs, err := e.heldByOther(ctx, cr, s)
+	theirs, err := e.losesImport(ctx, cr, s)
 	if err != nil {
 		return managed.ExternalObservation{}, err
 	}

@@ -50,7 +50,7 @@ func (e *external) observe(ctx context.Context, cr *v1alpha1.Subscription) (mana
 	if err := e.distrust(ctx, cr); err != nil {
 		return managed.ExternalObservation{}, err
 	}
-	if !e.attemptOpen() {
+	if !e.attemptOpen() && !e.confirming {
 		// What was claimed in an earlier pass is recorded by now, or came to nothing.
 		e.release(cr.GetUID())
 	}
@@ -220,16 +220,10 @@ func (e *external) observeAbsent(ctx context.Context, cr *v1alpha1.Subscription)
 	case p != nil:
 		return managed.ExternalObservation{}, p
 	}
-	mine := e.turns.has(cr.GetUID(), e.now())
-	if err := e.takeTurn(ctx, cr); err != nil {
+	if err := e.awaitTurn(ctx, cr); err != nil {
 		return managed.ExternalObservation{}, err
 	}
-	err := e.makeReady(ctx, cr)
-	if err != nil && !mine {
-		// What cannot be sent now keeps nobody waiting.
-		e.turns.end(cr.GetUID())
-	}
-	return managed.ExternalObservation{}, err
+	return managed.ExternalObservation{}, e.makeReady(ctx, cr)
 }
 
 // makeReady checks that all a create needs is there, and records what will be
@@ -260,7 +254,7 @@ func (e *external) makeReady(ctx context.Context, cr *v1alpha1.Subscription) err
 	record.WriteAttempt(cr, a)
 	remember(cr, e.tokenNow.version)
 	e.attempt = &a
-	return kind.Vouch(ctx, e.kube, cr, &cr.Status.CreateAttempt, e.now())
+	return nil
 }
 
 // publishBeforeCreate stores a generated token, so that it cannot be lost once the
@@ -327,7 +321,9 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 		}
 	}
 	e.incumbents.Saw(cr.GetUID(), recordedIn(e.baseline))
-	e.claims.Release(cr.GetUID(), h)
+	if !e.confirming {
+		e.claims.Release(cr.GetUID(), h)
+	}
 	return e.judge(ctx, cr, got)
 }
 

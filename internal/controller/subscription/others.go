@@ -52,12 +52,15 @@ func (e *external) others(ctx context.Context, cr *v1alpha1.Subscription, index,
 // othersHolding returns who else holds something, by their records. Where this object has
 // something to show, who recorded that at another endpoint counts only if it has seen
 // this very object: that may be another gateway, which can say whatever its owner wants.
+// So it is where this object asked for something, against all who earned theirs there.
 func (e *external) othersHolding(ctx context.Context, cr *v1alpha1.Subscription, h ownership.Holding) ([]ownership.Holder, error) {
 	recorded, err := e.others(ctx, cr, indexHolds, h.ID)
 	if err != nil {
 		return nil, errors.Wrap(err, "cannot list who holds a subscription")
 	}
-	proven := proves(cr, h, e.now())
+	self := holderOf(cr, h, e.now())
+	asked, may := asks(cr, h)
+	proven := self.BorneOut() || may || self.HasSeen(h.Began)
 	var others []ownership.Holder
 	for i := range recorded {
 		theirs := holdingOf(&recorded[i])
@@ -67,7 +70,7 @@ func (e *external) othersHolding(ctx context.Context, cr *v1alpha1.Subscription,
 			// Whether its create can have made this is known once this is seen.
 			o.Vouched = false
 		}
-		if o.Same(h) && (o.Endpoint == h.Endpoint || !proven || o.HasSeen(h.Began)) {
+		if o.Same(h) && (o.Endpoint == h.Endpoint || o.HasSeen(h.Began) || !proven && !(asked && o.BorneOut())) {
 			others = append(others, o)
 		}
 	}
@@ -84,6 +87,17 @@ func (e *external) heldByOther(ctx context.Context, cr *v1alpha1.Subscription, s
 	return e.madeForOther(ctx, cr, s)
 }
 
+// losesImport tells whether an import is not to be had: another object holds it, or may
+// have had it made, or if this one observes it already, has the better claim.
+func (e *external) losesImport(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) (bool, error) {
+	h := e.seen(s)
+	if !reports(cr, h) {
+		return e.heldByOther(ctx, cr, s)
+	}
+	others, err := e.othersHolding(ctx, cr, h)
+	return err == nil && ownership.LosesAt(h.Endpoint, s.CreatedAt, holderOf(cr, h, e.now()), others, e.incumbents.Of), err
+}
+
 // loses tells whether one of others has the better claim to what this object says it
 // holds, or asks for while nothing is there.
 func (e *external) loses(cr *v1alpha1.Subscription, h ownership.Holding, others []ownership.Holder) bool {
@@ -91,11 +105,23 @@ func (e *external) loses(cr *v1alpha1.Subscription, h ownership.Holding, others 
 }
 
 // losesRecorded tells whether another object has the better claim to what this one
-// recorded to hold, whatever is there.
+// recorded to hold, whatever is there; unless this one knows when it was created, as it
+// has seen it by another name of the gateway.
 func (e *external) losesRecorded(ctx context.Context, cr *v1alpha1.Subscription) (bool, error) {
 	h := recordedIn(e.baseline)
 	others, err := e.othersHolding(ctx, cr, h)
-	return err == nil && e.loses(cr, h, others), err
+	if err != nil || !e.loses(cr, h, others) {
+		return false, err
+	}
+	self := holderOf(cr, h, e.now())
+	if self.Reported || self.Since == nil {
+		return true, nil
+	}
+	got, err := e.gateway.GetSubscription(ctx, h.ID)
+	if gateway.IsAbsent(err) {
+		return true, nil
+	}
+	return err == nil && !self.HasSeen(got.CreatedAt), err
 }
 
 // borneOut tells whether status bears out what this object recorded to hold.
@@ -111,13 +137,14 @@ func (e *external) losesFound(ctx context.Context, cr *v1alpha1.Subscription, go
 	if err != nil {
 		return false, err
 	}
-	if was.Endpoint != is.Endpoint && e.claims.Reserved(is, cr.GetUID(), e.now()) {
-		return true, nil
-	}
 	was.Began = is.Began
 	self := holderOf(cr, was, e.now())
-	if here := was.Endpoint == is.Endpoint; !self.HasSeen(got.CreatedAt) && !(here && self.BorneOut()) {
-		// Anybody can write a record of what somebody else is about to find again.
+	if here := was.Endpoint == is.Endpoint; !self.HasSeen(got.CreatedAt) && !(here && (self.Reported || e.incumbents.Of(was) == cr.GetUID())) {
+		// Anybody can write a record of what somebody else is about to create, or to find
+		// again.
+		if e.claims.Reserved(is, cr.GetUID(), e.now()) {
+			return true, nil
+		}
 		if theirs, err := e.madeForOther(ctx, cr, got); err != nil || theirs {
 			return theirs, err
 		}
@@ -136,10 +163,12 @@ func (e *external) lostToOthers(ctx context.Context, cr *v1alpha1.Subscription, 
 		if err != nil {
 			return nil, err
 		}
+		self, incumbent := holderOf(cr, h, e.now()), e.incumbents.Of(h)
 		if a != nil && a.Endpoint == h.Endpoint && record.Near(cr.Status.CreateAttempt, h.Began) {
-			others = slices.DeleteFunc(others, func(o ownership.Holder) bool { return !o.BorneOut() && e.incumbents.Of(h) != o.UID })
+			self.Vouched = true
+			others = slices.DeleteFunc(others, func(o ownership.Holder) bool { return !o.BorneOut() && incumbent != o.UID })
 		}
-		if e.claims.Reserved(h, cr.GetUID(), e.now()) || e.loses(cr, h, others) || slices.ContainsFunc(others, func(o ownership.Holder) bool { return o.HasSeen(h.Began) }) {
+		if e.claims.Reserved(h, cr.GetUID(), e.now()) || ownership.Loses(self, others, incumbent) || slices.ContainsFunc(others, func(o ownership.Holder) bool { return o.HasSeen(h.Began) }) {
 			lost.Insert(h.ID)
 		}
 	}
@@ -149,8 +178,9 @@ func (e *external) lostToOthers(ctx context.Context, cr *v1alpha1.Subscription, 
 // madeForOther tells whether a subscription is, or may well be, what another object
 // asked for, which only has to find it again: it has the UID of that object for an ID, or
 // status vouches for a create that can have made it. By whatever name of the gateway that
-// was: who has nothing to show for it leaves it alone. Where both asked for it here, the
-// older object goes first. What this object reports already, no create made.
+// was: who has nothing to show for it leaves it alone, unless it is recorded at this
+// endpoint and that create is long ago. Where both asked for it here, the older object
+// goes first. What this object reports already, no create made.
 func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) (bool, error) {
 	if reports(cr, e.seen(s)) {
 		return false, nil
@@ -172,7 +202,11 @@ func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, 
 		}
 		for i := range others {
 			o := &others[i]
-			if mine && !(e.vouchedHere(o) && ownership.Older(o, cr)) {
+			here := e.vouchedHere(o)
+			if mine && !(here && ownership.Older(o, cr)) {
+				continue
+			}
+			if !here && e.recordsHere(s.ID) && record.Stale(o.Status.CreateAttempt, e.now()) {
 				continue
 			}
 			if theirs, err := e.madeFor(ctx, o, s); err != nil || theirs {
@@ -181,6 +215,11 @@ func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, 
 		}
 	}
 	return false, nil
+}
+
+// recordsHere tells whether this object is recorded to hold an ID at this endpoint.
+func (e *external) recordsHere(id string) bool {
+	return e.baseline != nil && e.baseline.ID == id && e.baseline.Endpoint == e.at.Endpoint
 }
 
 // namesAnother tells whether an ID is the UID of another object, which asks for it if it

@@ -74,7 +74,7 @@ const (
 
 // Setup adds the controller of Subscriptions to a manager, once their CRD is there.
 func Setup(mgr ctrl.Manager, o kind.Options) error {
-	c := newController(o.Clock.Now())
+	c := newController(o.Clock.Now)
 	kube := mgr.GetClient()
 	k := &kind.Kind[*v1alpha1.Subscription]{
 		GroupVersionKind: v1alpha1.SubscriptionGroupVersionKind,
@@ -110,8 +110,8 @@ func Setup(mgr ctrl.Manager, o kind.Options) error {
 	return k.Setup(mgr, o)
 }
 
-func newController(now time.Time) *controller {
-	return &controller{memories: newMemories(), claims: &ownership.Claims{}, started: now}
+func newController(now func() time.Time) *controller {
+	return &controller{memories: newMemories(), claims: &ownership.Claims{}, now: now, started: now()}
 }
 
 func index(ctx context.Context, indexer client.FieldIndexer) error {

@@ -35,25 +35,28 @@ import (
 
 // turns let one create per API and application be under way at a time where the
 // gateway may choose the ID: otherwise it could not be told whose result is whose
-// if answers are lost. A turn lasts until its attempt is closed, but no longer
-// than an unanswered create can still take effect.
+// if answers are lost. A turn begins when all is stored that a create needs, and lasts
+// until its attempt is closed, but no longer than an unanswered create can still take
+// effect.
 type turns struct {
 	mu sync.Mutex
 	m  map[ownership.Holding]turn
 }
 
 type turn struct {
-	uid   types.UID
+	uid types.UID
+	// until is when it ends, or ended.
 	until time.Time
 }
 
-// take a turn until a create that is sent soon can no longer take effect, or keep
-// the one that is taken.
-func (t *turns) take(uid types.UID, what ownership.Holding, now, until time.Time) bool {
+// take a turn until a create that is sent now can no longer take effect, or extend the
+// one that is taken. Who knows what was there at some time does not get one if somebody
+// else had one since.
+func (t *turns) take(uid types.UID, what ownership.Holding, known, until time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if is, ok := t.m[what]; ok && now.Before(is.until) {
-		return is.uid == uid
+	if is, ok := t.m[what]; ok && is.uid != uid && known.Before(is.until) {
+		return false
 	}
 	if t.m == nil {
 		t.m = map[ownership.Holding]turn{}
@@ -70,54 +73,51 @@ func (t *turns) taken(uid types.UID, what ownership.Holding, now time.Time) bool
 	return ok && is.uid != uid && now.Before(is.until)
 }
 
-// has tells whether a managed resource has a turn.
-func (t *turns) has(uid types.UID, now time.Time) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, is := range t.m {
-		if is.uid == uid && now.Before(is.until) {
-			return true
-		}
-	}
-	return false
-}
-
-// extend the turn of a managed resource whose create is sent.
-func (t *turns) extend(uid types.UID, until time.Time) {
+// end all turns of a managed resource. They are remembered for as long as a pass may take.
+func (t *turns) end(uid types.UID, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for what, is := range t.m {
-		if is.uid == uid {
-			t.m[what] = turn{uid: uid, until: until}
-		}
-	}
-}
-
-// end all turns of a managed resource.
-func (t *turns) end(uid types.UID) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for what, is := range t.m {
-		if is.uid == uid {
+		switch {
+		case now.Sub(is.until) > turnMemory:
 			delete(t.m, what)
+		case is.uid == uid && now.Before(is.until):
+			t.m[what] = turn{uid: uid, until: now}
 		}
 	}
 }
 
-// takeTurn waits for the turn of a create where the gateway may choose the ID.
-func (e *external) takeTurn(ctx context.Context, cr *v1alpha1.Subscription) error {
+// turn that a create waits for where the gateway may choose the ID.
+func (e *external) turn() ownership.Holding {
+	return turnOf(&record.Attempt{APIID: e.wish.APIID, ApplicationID: e.wish.ApplicationID, Endpoint: e.at.Endpoint})
+}
+
+// awaitTurn waits while it is somebody else's turn.
+func (e *external) awaitTurn(ctx context.Context, cr *v1alpha1.Subscription) error {
 	if e.gateway.Generation() == connection.GenerationInPlace {
 		return nil
 	}
-	turn := turnOf(&record.Attempt{APIID: e.wish.APIID, ApplicationID: e.wish.ApplicationID, Endpoint: e.at.Endpoint})
-	before, err := e.attemptsBefore(ctx, cr, turn)
+	e.awaited = e.now()
+	before, err := e.attemptsBefore(ctx, cr, e.turn())
 	if err != nil {
 		return err
 	}
-	if before || !e.turns.take(cr.GetUID(), turn, e.now(), e.at.TooLateFor(e.now())) {
-		return kind.After(errors.New("waiting for another subscription of the same application to the same API to be created"), turnPause)
+	if before || e.turns.taken(cr.GetUID(), e.turn(), e.awaited) {
+		return notItsTurn()
 	}
 	return nil
+}
+
+// takeTurn takes the turn that was awaited.
+func (e *external) takeTurn(cr *v1alpha1.Subscription) error {
+	if e.gateway.Generation() == connection.GenerationInPlace || e.turns.take(cr.GetUID(), e.turn(), e.awaited, e.at.TooLateFor(e.now())) {
+		return nil
+	}
+	return notItsTurn()
+}
+
+func notItsTurn() error {
+	return kind.After(errors.New("waiting for another subscription of the same application to the same API to be created"), turnPause)
 }
 
 // attemptsBefore tells whether an earlier process left an attempt open that asks
@@ -150,6 +150,9 @@ func turnOf(a *record.Attempt) ownership.Holding {
 // turnPatience is how long after a start attempts of an earlier process are waited
 // for: one that nobody can look into must not stop all others.
 const turnPatience = 2 * time.Minute
+
+// turnMemory is for how long it is remembered that a turn ended.
+const turnMemory = 10 * time.Minute
 
 // turnPause is how soon a create that has to wait for another one is tried again.
 const turnPause = time.Second

@@ -178,7 +178,7 @@ func (i indexer) IndexField(_ context.Context, of client.Object, field string, e
 // stored.
 func (w *world) restart() {
 	w.wait(2 * time.Second)
-	w.controller = newController(w.clock.Now())
+	w.controller = newController(w.clock.Now)
 	w.pool = connection.NewPool(connection.Options{Live: w.kube, Cache: w.kube, Metadata: w.kube, Now: w.clock.Now})
 }
 

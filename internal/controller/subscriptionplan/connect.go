@@ -61,16 +61,17 @@ func connect(ctx context.Context, env kind.Environment, m *memory) (*external, e
 		return nil, errors.Wrap(err, "cannot get the configuration")
 	}
 	return &external{
-		api:      env.Gateway,
-		lookAs:   env.Look,
-		at:       at,
-		kube:     env.Kube,
-		policies: env.Policies,
-		events:   env.Recorder,
-		now:      env.Options.Clock.Now,
-		poll:     env.Options.PollInterval,
-		metrics:  env.Options.Metrics,
-		memory:   m,
+		api:        env.Gateway,
+		lookAs:     env.Look,
+		confirming: env.Confirming,
+		at:         at,
+		kube:       env.Kube,
+		policies:   env.Policies,
+		events:     env.Recorder,
+		now:        env.Options.Clock.Now,
+		poll:       env.Options.PollInterval,
+		metrics:    env.Options.Metrics,
+		memory:     m,
 	}, nil
 }
 
@@ -78,15 +79,17 @@ func connect(ctx context.Context, env kind.Environment, m *memory) (*external, e
 type external struct {
 	api
 
-	lookAs   connection.Look
-	at       target.Target
-	kube     client.Client
-	policies managed.ManagementPoliciesChecker
-	events   event.Recorder
-	now      func() time.Time
-	poll     time.Duration
-	metrics  *metrics.Metrics
-	memory   *memory
+	lookAs connection.Look
+	// confirming is whether the cache may not show yet what was recorded.
+	confirming bool
+	at         target.Target
+	kube       client.Client
+	policies   managed.ManagementPoliciesChecker
+	events     event.Recorder
+	now        func() time.Time
+	poll       time.Duration
+	metrics    *metrics.Metrics
+	memory     *memory
 
 	// found is what Observe found, for what is done next.
 	found *finding

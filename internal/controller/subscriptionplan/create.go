@@ -46,6 +46,12 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (m
 	if e.found.verdict.action == take {
 		return managed.ExternalCreation{}, e.takeOver(ctx, mg)
 	}
+	// What is asked for is stored. What status vouches for is all that others have to leave
+	// alone, so it never does for what was not sent.
+	if err := kind.Vouch(ctx, e.kube, mg, &mg.Status.CreateAttempt, e.now()); err != nil {
+		e.release(mg)
+		return managed.ExternalCreation{}, err
+	}
 	got, err := e.CreateSubscriptionPlan(ctx, write(mg.Spec.ForProvider))
 	if err == nil {
 		e.recreated(mg)

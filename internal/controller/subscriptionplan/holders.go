@@ -76,7 +76,7 @@ func holderOf(mg *v1alpha1.SubscriptionPlan, got *gateway.SubscriptionPlan) (own
 	if err != nil || b == nil {
 		return ownership.Holder{}, false
 	}
-	return ownership.Holder{
+	h := ownership.Holder{
 		// A gateway has one set of plans, so the gateway's ID is scope enough.
 		Holding:  ownership.Holding{ID: b.ID, Endpoint: b.Endpoint, GatewayID: b.GatewayID, Scope: b.GatewayID},
 		UID:      mg.GetUID(),
@@ -84,8 +84,11 @@ func holderOf(mg *v1alpha1.SubscriptionPlan, got *gateway.SubscriptionPlan) (own
 		Reported: reports(mg, b),
 		Vouched:  vouches(mg, b.Endpoint, got),
 		Refused:  mg.Status.RefusedID == b.ID,
-		Since:    mg.Status.AtProvider.CreationStamp,
-	}, true
+	}
+	if at := mg.Status.AtProvider; at.ID == b.ID {
+		h.Since = at.CreationStamp
+	}
+	return h, true
 }
 
 // reports tells whether the status of a managed resource names what it recorded to hold,

@@ -281,7 +281,7 @@ func (e *external) prepareCreate(ctx context.Context, mg *v1alpha1.SubscriptionP
 	}
 	before := record.ReadVouched(mg, mg.Status.CreateAttempt)
 	record.WriteAttempt(mg, attempt(before, name, true, e.at.Endpoint))
-	return managed.ExternalObservation{ResourceExists: false}, kind.Vouch(ctx, e.kube, mg, &mg.Status.CreateAttempt, e.now())
+	return managed.ExternalObservation{ResourceExists: false}, nil
 }
 
 // outstanding is for how long a create under another name than that of the spec, which
@@ -386,7 +386,9 @@ func (e *external) compare(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObser
 		// The record is stored; what stood for it until then is not needed.
 		mg.Status.CreateAttempt = nil
 		e.memory.incumbents.Saw(mg.GetUID(), holding(f.got.ID, e.at))
-		e.memory.claims.ReleaseAll(mg.GetUID())
+		if !e.confirming {
+			e.memory.claims.ReleaseAll(mg.GetUID())
+		}
 	}
 
 	if !e.policies.ShouldUpdate() {

@@ -26,6 +26,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
 // taken tells whether another managed resource has the better claim to what was found.
@@ -34,8 +35,11 @@ func (e *external) taken(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *
 		return false, nil
 	}
 	held, err := e.heldByOther(ctx, mg, f.got)
-	if b := f.baseline; err != nil || held || f.how == byID && b != nil && (reports(mg, b) || vouches(mg, b.Endpoint, f.got)) {
+	if err != nil || held {
 		return held, err
+	}
+	if mine, ok := holderOf(mg, f.got); ok && f.how == byID && (mine.BorneOut() || mine.HasSeen(f.got.CreatedAt)) {
+		return false, nil
 	}
 	return e.askedByOther(ctx, mg, f.got)
 }
@@ -77,8 +81,9 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 
 // askedByOther tells whether another managed resource has the better claim to a plan
 // that nobody holds: it is about to create one of that name, or status vouches for a
-// create that can have made it, by whatever name of the gateway. Where both asked for it
-// here, the older resource goes first.
+// create that can have made it, by whatever name of the gateway, unless this one is
+// recorded to hold it at this endpoint and that create is long ago. Where both asked for
+// it here, the older resource goes first.
 func (e *external) askedByOther(ctx context.Context, mg *v1alpha1.SubscriptionPlan, got *gateway.SubscriptionPlan) (bool, error) {
 	name := got.PlanName
 	if e.memory.claims.Reserved(nameClaim(name, e.at), mg.GetUID(), e.now()) {
@@ -89,8 +94,11 @@ func (e *external) askedByOther(ctx context.Context, mg *v1alpha1.SubscriptionPl
 		return false, errors.Wrap(err, "cannot list who asked for a plan")
 	}
 	mine := e.mayHaveMadeHere(mg, got)
+	held, _ := holderOf(mg, got)
+	recorded := held.ID == got.ID && held.Endpoint == e.at.Endpoint
 	return slices.ContainsFunc(l.Items, func(o v1alpha1.SubscriptionPlan) bool {
-		theirs := mayHaveMade(&o, got)
+		v := o.Status.CreateAttempt
+		theirs := mayHaveMade(&o, got) && !(recorded && v.Endpoint != e.at.Endpoint && record.Stale(v, e.now()))
 		if mine {
 			theirs = e.mayHaveMadeHere(&o, got) && ownership.Older(&o, mg)
 		}

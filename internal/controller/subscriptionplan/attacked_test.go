@@ -1,0 +1,145 @@
+/*
+Copyright 2026 The Crossplane Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package subscriptionplan
+
+import (
+	"testing"
+	"time"
+
+	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
+)
+
+// Who holds a plan keeps it when the provider ends after it recorded the new name of the
+// gateway, and before status says so.
+//
+// contract: P1, S11, S12
+func TestRespelledAndKilled(t *testing.T) {
+	for name, deleted := range map[string]bool{"Stolen": false, "Deleted": true} {
+		t.Run(name, func(t *testing.T) {
+			mg := managedGold(since)
+			b := newClockedBench(t, mg)
+			held := b.settle(mg).Status.AtProvider.ID
+			thief := managedGold(intruding, b.names(held, anotherName))
+			b.add(thief)
+			b.at.Endpoint = anotherName
+			n := 0
+			b.RefuseWrites(func() bool { n++; return n > 1 })
+			_, _ = b.pass(mg)
+			b.RefuseWrites(func() bool { return false })
+			got := b.get(mg)
+			base, _ := record.ReadBaseline(got)
+			if base.Endpoint == got.Status.AtProvider.Endpoint {
+				t.Fatalf("%+v", base)
+			}
+			b.memory = &memory{}
+			if deleted {
+				b.delete(mg)
+				b.gone(mg)
+				if n := len(b.Gateway.Plans()); n != 0 {
+					t.Errorf("%d are left behind", n)
+				}
+				return
+			}
+			_, _ = b.pass(mg)
+			for range 2 {
+				got, err := b.pass(thief)
+				if err == nil || got.Status.Deployed {
+					t.Error("the thief has it")
+				}
+			}
+			_, _ = b.pass(mg)
+			ready(t, b.get(mg))
+			b.untaken()
+		})
+	}
+}
+
+// What was asked for elsewhere long ago is nothing against a holder that comes back without
+// its status.
+//
+// contract: P1, S11, S12
+func TestVouchedElsewhereLongAgo(t *testing.T) {
+	for name, deleted := range map[string]bool{"Stolen": false, "Deleted": true} {
+		t.Run(name, func(t *testing.T) {
+			mg := managedGold()
+			b := newClockedBench(t, mg)
+			held := b.settle(mg).Status.AtProvider.ID
+			b.Advance(5 * time.Minute)
+			thief := managedGold(intruding, since) // Younger.
+			thief.CreationTimestamp.Time = b.Now()
+			b.add(thief)
+			// At the thief's gateway there is nothing.
+			elsewhere := newClockedBench(t)
+			endpoint := b.at.Endpoint
+			elsewhere.Bench.Kube, elsewhere.memory = b.Kube, b.memory
+			elsewhere.at.Endpoint = "http://elsewhere"
+			elsewhere.lost(thief, emulator.Cut().Before())
+			if v := b.get(thief).Status.CreateAttempt; v == nil || v.Endpoint == endpoint {
+				t.Fatalf("%+v", v)
+			}
+			b.Advance(100 * 24 * time.Hour)
+			b.report(mg, v1alpha1.SubscriptionPlanStatus{})
+			b.memory = &memory{}
+			if deleted {
+				b.delete(mg)
+				b.gone(mg)
+				if n := len(b.Gateway.Plans()); n != 0 {
+					t.Errorf("%d are left behind", n)
+				}
+				return
+			}
+			for range 2 {
+				_, _ = b.pass(mg)
+			}
+			b.edit(thief, func(mg *v1alpha1.SubscriptionPlan) {
+				mg.Annotations = nil
+				b.names(held, endpoint)(mg)
+			})
+			for range 2 {
+				got, err := b.pass(thief)
+				if err == nil || got.Status.Deployed {
+					t.Error("the thief has it")
+				}
+			}
+			_, _ = b.pass(mg)
+			ready(t, b.get(mg))
+			b.untaken()
+		})
+	}
+}
+
+// Status vouches for no create that is not sent: another object is about to create a plan
+// of that name, or it cannot be stored as pending.
+//
+// contract: P1, S11
+func TestNothingUnsentIsVouchedFor(t *testing.T) {
+	mg := managedGold()
+	b := newClockedBench(t, mg)
+	b.RefuseWrites(func() bool { return true })
+	for range 3 {
+		_, _ = b.pass(mg)
+		b.Advance(time.Minute)
+	}
+	b.RefuseWrites(nil)
+	if v := b.get(mg).Status.CreateAttempt; v != nil || len(b.Gateway.Plans()) != 0 {
+		t.Errorf("it is vouched for: %+v", v)
+	}
+	ready(t, b.settle(mg))
+	b.untaken()
+}
