@@ -119,9 +119,9 @@ func (e *external) waitsForAPI(ctx context.Context, cr *v1alpha1.Subscription) (
 	if e.baseline != nil {
 		e.wish = e.wish.held(e.baseline)
 	}
-	if e.wish.APIProblem != nil {
-		return e.baseline == nil, nil
+	if e.wish.APIProblem == nil {
+		p, err := e.missingAPI(ctx)
+		return p != nil, err
 	}
-	p, err := e.missingAPI(ctx)
-	return p != nil, err
+	return e.baseline == nil, nil
 }

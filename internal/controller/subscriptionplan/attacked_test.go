@@ -87,7 +87,7 @@ func TestVouchedElsewhereLongAgo(t *testing.T) {
 			// At the thief's gateway there is nothing.
 			elsewhere := newClockedBench(t)
 			endpoint := b.at.Endpoint
-			elsewhere.Bench.Kube, elsewhere.memory = b.Kube, b.memory
+			elsewhere.Kube, elsewhere.memory = b.Kube, b.memory
 			elsewhere.at.Endpoint = "http://elsewhere"
 			elsewhere.lost(thief, emulator.Cut().Before())
 			if v := b.get(thief).Status.CreateAttempt; v == nil || v.Endpoint == endpoint {

@@ -72,7 +72,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (
 	case leave:
 		return e.absent(mg)
 	case create:
-		return e.prepareCreate(ctx, mg)
+		return e.prepareCreate(mg)
 	case take:
 		return e.prepareTake(ctx, mg)
 	case look:
@@ -268,7 +268,7 @@ func (e *external) nothing(mg *v1alpha1.SubscriptionPlan, message string) manage
 
 // prepareCreate gets ready for a create: what is asked for is recorded before it
 // is asked for.
-func (e *external) prepareCreate(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (managed.ExternalObservation, error) {
+func (e *external) prepareCreate(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObservation, error) {
 	name := mg.Spec.ForProvider.PlanName
 	if !e.policies.ShouldCreate() {
 		return e.nothing(mg, fmt.Sprintf("there is no plan %q at the gateway, and spec.managementPolicies do not allow to create it", name)), nil
