@@ -133,6 +133,15 @@ func (c *scene) closed() error {
 	return nil
 }
 
+// handled tells whether the rotation that was asked for is known to be done: until then
+// it is done again by a provider that was killed meanwhile.
+func (c *scene) handled() error {
+	if asked, is := c.s.GetAnnotations()[gatewayv1alpha1.AnnotationRotateToken], c.s.Status.AtProvider.HandledRotation; is != asked {
+		return errors.Errorf("the rotation %q is handled, and %q was asked for", is, asked)
+	}
+	return nil
+}
+
 // hasPlan tells whether the one subscription has a plan.
 func (c *scene) hasPlan(id string) error {
 	for _, is := range c.mine() {

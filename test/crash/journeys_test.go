@@ -362,7 +362,7 @@ func tokenEdited(c *scene) error {
 
 func rotated(c *scene) error {
 	if c.inPlace {
-		return all(c.handedOut(theAPI, c.oldToken), c.ready(), c.inForce())
+		return all(c.handedOut(theAPI, c.oldToken), c.ready(), c.inForce(), c.handled())
 	}
 	return all(c.holds(theAPI, c.oldToken), c.handedOut(theAPI), c.refused(gatewayv1alpha1.ReasonLegacyGateway))
 }
