@@ -400,8 +400,8 @@ func TestMissingAPIIsAskedForOnce(t *testing.T) {
 	})
 }
 
-// What is missing at the gateway is waited for, and the gateway's own words say what
-// it is.
+// What is missing at the gateway is waited for, and it is said what it is: of a plan in
+// the gateway's own words.
 //
 // contract: S14
 func TestMissingAtGateway(t *testing.T) {
@@ -413,7 +413,7 @@ func TestMissingAtGateway(t *testing.T) {
 		cure   func(w *world, plan string)
 	}{
 		"API": {
-			api: "nowhere", reason: gatewayv1alpha1.ReasonAPIMissing, words: "RestAPI with identifier 'nowhere' not found",
+			api: "nowhere", reason: gatewayv1alpha1.ReasonAPIMissing, words: `the gateway does not know the API "nowhere"`,
 			cure: func(w *world, _ string) { w.gw.AddAPI("nowhere") },
 		},
 		"Plan": {

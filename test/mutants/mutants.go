@@ -73,6 +73,29 @@ func mutants() []mutant {
 `),
 		subscription("turn-in-advance", "S11", "turns.go",
 			`if before || e.turns.taken(cr.GetUID(), e.turn(), e.awaited) {`, `if before || !e.turns.take(cr.GetUID(), e.turn(), e.awaited, e.at.TooLateFor(e.now())) {`),
+		subscription("vouched-anyway", "S11", "create.go",
+			`	if err := kind.Vouch(ctx, e.kube, cr, &cr.Status.CreateAttempt, e.now()); err != nil {
+		return false, err
+	}
+`, `	if err := kind.Vouch(ctx, e.kube, cr, &cr.Status.CreateAttempt, e.now()); err != nil {
+		e.pending = true
+		return false, err
+	}
+`),
+		subscription("waits-for-ever", "S11", "others.go",
+			`return !late.Before(sentAt(cr)) && e.now().Before(patience)`, `return !patience.IsZero()`),
+		in("subscriptionplan", "plan-vouched-unsent", "A11", "create.go",
+			`		if !unanswered(e.found.attempt, e.at.Endpoint) {
+			refused(mg)
+			e.release(mg)
+		}
+		return managed.ExternalCreation{}, err
+	}
+	got, err`, `		v := record.Vouch(mg)
+		mg.Status.CreateAttempt = v
+		return managed.ExternalCreation{}, err
+	}
+	got, err`),
 		subscription("lost-unseen", "S12", "others.go",
 			`	if self.Reported || self.Since == nil {
 		return true, nil
@@ -88,7 +111,7 @@ func mutants() []mutant {
 		return e.heldByOther`, `	if h.ID != "" {
 		return e.heldByOther`),
 		subscription("elsewhere-for-ever", "S12", "others.go",
-			`if !here && e.recordsHere(s.ID) && record.Stale(o.Status.CreateAttempt, e.now()) {`, `if !here && e.recordsHere(s.ID) && o.UID == "" {`),
+			`if !e.vouchedHere(o) && e.recordsHere(s.ID) && record.Stale(o.Status.CreateAttempt, e.now()) {`, `if !e.vouchedHere(o) && e.recordsHere(s.ID) && o.UID == "" {`),
 		{
 			name: "reported-as-vouched", promise: "S12", file: "internal/ownership/ownership.go",
 			old: `		case here && h.Reported:
@@ -163,7 +186,7 @@ func mutants() []mutant {
 	}
 `, ``),
 		subscription("late-commit", "S33", "delete.go",
-			`if wait := e.at.TooLate(cr, e.now()).Sub(e.now()); wait > 0 {`, `if wait := e.at.TooLate(cr, e.now()).Sub(e.now()); wait < 0 {`),
+			`if wait := e.at.TooLate(cr, cr.Status.CreateAttempt, e.now()).Sub(e.now()); wait > 0 {`, `if wait := e.at.TooLate(cr, cr.Status.CreateAttempt, e.now()).Sub(e.now()); wait < 0 {`),
 		subscription("gateway-changed", "S36", "decide.go",
 			`	if at.Accepted || at.Recorded(b.Endpoint, b.GatewayID) {
 		return nil
@@ -188,7 +211,7 @@ func mutants() []mutant {
 	}
 `),
 		subscription("missing-api", "A3", "missing.go",
-			`is.problem == nil || now.Sub(is.asked) < maxAge {`, `is.problem == nil {`),
+			`!ok || now.Sub(asked) < maxAge {`, `!ok || now.Before(asked) {`),
 		observation("too-old", "observation.go",
 			`return order > q.asked || r.o.Clock.Since(began) <= q.maxAge`, `return order > 0 || r.o.Clock.Since(began) <= q.maxAge`),
 		observation("older-than-write", "observation.go",

@@ -111,7 +111,7 @@ func New(t Tester, o emulator.Options, indexes []Index, objects ...client.Object
 		Events:  &Events{},
 		now:     time.Now(),
 	}
-	out.Kube = b.WithInterceptorFuncs(interceptor.Funcs{Update: out.update, Patch: out.patch, SubResourceUpdate: out.updateStatus}).Build()
+	out.Kube = b.WithInterceptorFuncs(interceptor.Funcs{Update: out.update, Patch: out.patch, SubResourceUpdate: out.updateStatus, SubResourcePatch: out.patchStatus}).Build()
 	return out
 }
 
@@ -169,6 +169,13 @@ func (b *Bench) updateStatus(ctx context.Context, c client.Client, sub string, o
 		return err
 	}
 	return c.SubResource(sub).Update(ctx, o, opts...)
+}
+
+func (b *Bench) patchStatus(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+	if err := b.mayWrite(); err != nil {
+		return err
+	}
+	return c.SubResource(sub).Patch(ctx, o, p, opts...)
 }
 
 func (b *Bench) setRunning(running bool) {

@@ -98,8 +98,9 @@ func nameIsRecorded(o client.Object) bool {
 const vouchedFor = time.Second
 
 // Vouch has the status of an object, of which a field is given, vouch for the attempt
-// that the object has in memory: before that is stored, so that no other one ever is.
-// It fails if the object is not as it is at the API server.
+// that the object has in memory and that is stored: right before it is sent, so that
+// nothing that is not sent is vouched for. It fails if the object is not as it is at the
+// API server, which is when another attempt may be stored.
 func Vouch(ctx context.Context, c client.Client, o client.Object, field **gatewayv1alpha1.CreateAttempt, now time.Time) error {
 	v := record.Vouch(o)
 	if was := *field; was != nil && v != nil && was.Time != nil && now.Sub(was.Time.Time).Abs() < vouchedFor && was.Endpoint == v.Endpoint && was.Digest == v.Digest {
@@ -108,11 +109,33 @@ func Vouch(ctx context.Context, c client.Client, o client.Object, field **gatewa
 	if v != nil {
 		v.Time = new(metav1.NewTime(now))
 	}
+	before := *field
 	*field = v
-	merge := map[string]any{"metadata": map[string]any{"uid": o.GetUID(), "resourceVersion": o.GetResourceVersion()}, "status": map[string]any{"createAttempt": v}}
-	return errors.Wrap(patch(o, merge, func(written client.Object, p client.Patch) error {
+	merge := map[string]any{"metadata": map[string]any{"uid": o.GetUID(), "resourceVersion": o.GetResourceVersion()}, "status": map[string]any{"createAttempt": replacing(v)}}
+	err := patch(o, merge, func(written client.Object, p client.Patch) error {
 		return c.Status().Patch(ctx, written, p)
-	}), "cannot record what will be asked for")
+	})
+	if err != nil {
+		*field = before
+	}
+	return errors.Wrap(err, "cannot record what will be asked for")
+}
+
+// replacing is a merge patch that leaves nothing of an attempt that was vouched for before.
+func replacing(v *gatewayv1alpha1.CreateAttempt) any {
+	if v == nil {
+		return nil
+	}
+	optional := func(s string) any {
+		if s == "" {
+			return nil
+		}
+		return s
+	}
+	return map[string]any{
+		"endpoint": v.Endpoint, "digest": v.Digest, "time": v.Time,
+		"id": optional(v.ID), "apiId": optional(v.APIID), "applicationId": optional(v.ApplicationID),
+	}
 }
 
 // PatchMetadata merges the given metadata into an object at the API server. Of

@@ -177,6 +177,83 @@ func TestNothingUnsentIsVouchedFor(t *testing.T) {
 	}
 }
 
+// Nor does it where the API server refuses to say so, or the object is edited in that
+// moment: then nothing is sent.
+//
+// contract: S11
+func TestNothingIsSentUnvouched(t *testing.T) {
+	for gname, g := range generations() {
+		t.Run(gname, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app")))
+			w.declareReal(g)
+			writes := 0
+			w.refuseWrites(func() bool { writes++; return writes == 3 })
+			_, _ = w.pass("s")
+			cr := w.stored("s")
+			if a := attemptOf(t, cr); w.count(http.MethodPost) != 0 || cr.Status.CreateAttempt != nil || a == nil || a.Outcome == record.Open {
+				t.Errorf("%d creates are sent, attempt %+v, vouched for is %+v", w.count(http.MethodPost), a, cr.Status.CreateAttempt)
+			}
+			inForce(t, w.settle("s"))
+			w.only()
+		})
+	}
+}
+
+// An older object that asked for the same, and does not or cannot look what came of it,
+// keeps nobody for long from what was created later, nor from deleting it.
+//
+// contract: S11, S33, A3
+func TestWhoDoesNotLookBlocksNobody(t *testing.T) {
+	for name, c := range map[string]struct {
+		g        emulator.Generation
+		declared bool
+		keep     change
+		between  time.Duration
+	}{
+		"LegacyPaused":       {g: emulator.Legacy, declared: true, keep: paused, between: 2 * time.Minute},
+		"LegacyAway":         {g: emulator.Legacy, declared: true, keep: through("nowhere"), between: 2 * time.Minute},
+		"UndeclaredPaused":   {g: emulator.InPlace, keep: paused, between: 2 * time.Minute},
+		"UndeclaredAway":     {g: emulator.InPlace, keep: through("nowhere"), between: 2 * time.Minute},
+		"SameIDAway":         {g: emulator.InPlace, declared: true, keep: through("nowhere"), between: time.Second},
+		"SameIDPausedAtOnce": {g: emulator.InPlace, declared: true, keep: paused, between: time.Second},
+	} {
+		for dname, deleted := range map[string]bool{"Held": false, "Deleted": true} {
+			t.Run(name+"/"+dname, func(t *testing.T) {
+				w := newWorld(t, c.g, tokenSecret("tok", secretToken), tokenSecret("other", otherToken))
+				if c.declared {
+					w.declareReal(c.g)
+				}
+				w.wait(10 * time.Minute)
+				w.add(subscription("b", application("app"), tokenIn("other")))
+				w.lost("b", emulator.Cut().Before())
+				w.edit("b", c.keep)
+				w.wait(c.between)
+				if c.between < time.Minute {
+					w.restart()
+				}
+				w.add(subscription("s", application("app")))
+				w.lost("s", emulator.Cut().After())
+				if deleted {
+					w.remove("s")
+				}
+				for range 20 {
+					cr, err := w.pass("s")
+					if cr == nil || err == nil && baselineOf(t, cr) != nil {
+						break
+					}
+					w.wait(time.Minute)
+				}
+				if cr := w.stored("s"); deleted && (cr != nil || len(w.Subscriptions()) != 0) {
+					t.Errorf("it is not gone, or left behind: %+v", w.Subscriptions())
+				} else if !deleted {
+					inForce(t, w.settle("s"))
+					w.only()
+				}
+			})
+		}
+	}
+}
+
 // What status reports is not what an older object has whose status vouches for a create
 // that was not answered.
 //
@@ -415,7 +492,7 @@ func TestNoTurnWithoutCreate(t *testing.T) {
 	w.add(subscription("s", application("app")))
 	for range 20 {
 		for _, n := range names {
-			w.refuseWrites(func() bool { return true }) // The status patch of a vouch is none of these.
+			w.refuseWrites(func() bool { return true })
 			_, _ = w.pass(n)
 			w.allowWrites()
 		}

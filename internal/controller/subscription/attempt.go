@@ -142,7 +142,7 @@ func (e *external) laterAttempts(ctx context.Context, cr *v1alpha1.Subscription,
 	var later []*record.Attempt
 	for i := range others {
 		o := vouchedAttempt(&others[i])
-		if o != nil && o.Endpoint == a.Endpoint && sentAt(&others[i]).After(e.at.TooLate(cr, e.now())) {
+		if o != nil && o.Endpoint == a.Endpoint && sentAt(&others[i]).After(e.at.TooLate(cr, cr.Status.CreateAttempt, e.now())) {
 			later = append(later, o)
 		}
 	}
@@ -189,7 +189,7 @@ func (e *external) prepare(ctx context.Context, cr *v1alpha1.Subscription, id st
 			return *e.attempt, nil
 		}
 		// Two creates of the same ID make one subscription.
-		if wait := e.at.TooLate(cr, e.now()).Sub(e.now()); wait > 0 && !(same && inPlace) {
+		if wait := e.at.TooLate(cr, cr.Status.CreateAttempt, e.now()).Sub(e.now()); wait > 0 && !(same && inPlace) {
 			return record.Attempt{}, kind.After(errors.New("the gateway did not answer an earlier create, and may still carry it out; what was edited since is asked for once it no longer can"), wait)
 		}
 	}

@@ -115,17 +115,23 @@ func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bo
 	if err := kind.Vouch(ctx, e.kube, cr, &cr.Status.CreateAttempt, e.now()); err != nil {
 		return false, err
 	}
+	// It took a while to say so.
+	if !e.claims.ReserveUntil(cr.GetUID(), asked, e.now(), e.at.TooLateFor(e.now())) {
+		return false, e.conflict(cr)
+	}
+	if err := e.takeTurn(cr); err != nil {
+		return false, err
+	}
 	answer, err := e.gateway.CreateSubscription(ctx, e.request())
 	if gateway.IsConflict(err) {
 		e.memory.conflict = state
 		return true, e.adopt(ctx, cr)
 	}
 	if err != nil {
-		e.missAPI(err)
 		if !gateway.MayHaveBeenApplied(err) {
 			e.closeAttempt(cr)
 		}
-		return true, err
+		return true, e.missAPI(err)
 	}
 	e.created(cr, answer)
 	return true, nil

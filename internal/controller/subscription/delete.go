@@ -121,7 +121,7 @@ func (e *external) observeDeletedAttempt(ctx context.Context, cr *v1alpha1.Subsc
 			e.observed = found
 			return managed.ExternalObservation{ResourceExists: true}, nil
 		}
-		if wait := e.at.TooLate(cr, e.now()).Sub(e.now()); wait > 0 {
+		if wait := e.at.TooLate(cr, cr.Status.CreateAttempt, e.now()).Sub(e.now()); wait > 0 {
 			return managed.ExternalObservation{}, kind.After(errors.New("the gateway did not answer whether it created the subscription; waiting until it can no longer do so"), wait)
 		}
 	}

@@ -56,8 +56,7 @@ func (e *external) observeImport(ctx context.Context, cr *v1alpha1.Subscription,
 	}
 	listed, err := e.gateway.ListSubscriptions(ctx, gateway.SubscriptionFilter{APIID: e.wish.APIID})
 	if err != nil {
-		e.missAPI(err)
-		return managed.ExternalObservation{}, err
+		return managed.ExternalObservation{}, e.missAPI(err)
 	}
 	s, p := judgeImport(e.wish, id, listed)
 	if p != nil {

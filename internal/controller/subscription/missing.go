@@ -23,50 +23,48 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 )
 
 // missingAPIs are those that a gateway was asked for and did not know, so that not
-// everybody who waits for one has to ask again and again.
+// everybody who waits for one has to ask again and again. When it was asked last is
+// remembered of each.
 type missingAPIs struct {
 	mu sync.Mutex
-	m  map[apiAt]missingAPI
+	m  map[apiAt]time.Time
 }
 
-// An apiAt is an API by the ID that is asked for, at an endpoint.
-type apiAt struct{ endpoint, id string }
-
-type missingAPI struct {
-	// problem is what was said when it was asked for, nil if it is there by now.
-	problem *problem
-	// asked is when the gateway was asked last.
-	asked time.Time
+// An apiAt is an API by the ID that is asked for, at an endpoint that a configuration leads
+// to: what another one is told, be it with other credentials, is nobody's business.
+type apiAt struct {
+	config       connection.Ref
+	endpoint, id string
 }
 
 // miss an API that a gateway does not know. What nobody asked about for long is
 // forgotten.
-func (m *missingAPIs) miss(api apiAt, p *problem, now time.Time, interval time.Duration) {
+func (m *missingAPIs) miss(api apiAt, now time.Time, interval time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	maps.DeleteFunc(m.m, func(_ apiAt, is missingAPI) bool { return now.Sub(is.asked) > 4*interval })
+	maps.DeleteFunc(m.m, func(_ apiAt, asked time.Time) bool { return now.Sub(asked) > 4*interval })
 	if m.m == nil {
-		m.m = map[apiAt]missingAPI{}
+		m.m = map[apiAt]time.Time{}
 	}
-	m.m[api] = missingAPI{problem: p, asked: now}
+	m.m[api] = now
 }
 
-// look at what was said of an API, and tell whether it is the caller's turn to ask the
-// gateway whether that is still so.
-func (m *missingAPIs) look(api apiAt, now time.Time, maxAge time.Duration) (p *problem, ask bool) {
+// missed tells whether an API is, and whether it is the caller's turn to ask the gateway
+// if that is still so.
+func (m *missingAPIs) missed(api apiAt, now time.Time, maxAge time.Duration) (missed, ask bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	is, ok := m.m[api]
-	if !ok || is.problem == nil || now.Sub(is.asked) < maxAge {
-		return is.problem, false
+	asked, ok := m.m[api]
+	if !ok || now.Sub(asked) < maxAge {
+		return ok, false
 	}
-	is.asked = now
-	m.m[api] = is
-	return is.problem, true
+	m.m[api] = now
+	return true, true
 }
 
 // find an API that was missed.
@@ -77,36 +75,48 @@ func (m *missingAPIs) find(api apiAt) {
 }
 
 // wantedAPI is the API that is asked for.
-func (e *external) wantedAPI() apiAt { return apiAt{endpoint: e.at.Endpoint, id: e.wish.APIID} }
+func (e *external) wantedAPI() apiAt {
+	return apiAt{config: e.gateway.Ref(), endpoint: e.at.Endpoint, id: e.wish.APIID}
+}
 
-// missAPI if a gateway says that it does not know the API that is asked for.
-func (e *external) missAPI(err error) {
-	if gateway.IsAPIMissing(err) {
-		e.missing.miss(e.wantedAPI(), problemOf(err), e.now(), e.poll)
+func (e *external) apiMissing() *problem {
+	return problemf(v1alpha1.ReasonAPIMissing, "the gateway does not know the API %q; it is asked for once per poll until it is there; if the ID is wrong, correct spec.forProvider.apiId", e.wish.APIID)
+}
+
+// missAPI notes that a gateway says that it does not know the API that is asked for, and
+// says so in the same words each time. Any other error it returns.
+func (e *external) missAPI(err error) error {
+	if !gateway.IsAPIMissing(err) {
+		return err
 	}
+	e.missing.miss(e.wantedAPI(), e.now(), e.poll)
+	return e.apiMissing()
 }
 
 // missingAPI is the problem with an API that the gateway did not know, as far as
 // anybody asked within the last poll: that costs one call for all who wait for it. Who
 // was just edited asks again.
 func (e *external) missingAPI(ctx context.Context) (*problem, error) {
-	maxAge := e.poll
+	// Who waits looks once per poll, give or take some.
+	maxAge := e.poll * 8 / 10
 	if e.lookAs.Urgent {
 		maxAge = 0
 	}
-	p, ask := e.missing.look(e.wantedAPI(), e.now(), maxAge)
-	if !ask {
-		return p, nil
+	missed, ask := e.missing.missed(e.wantedAPI(), e.now(), maxAge)
+	if !missed {
+		return nil, nil
 	}
-	_, err := e.gateway.ListSubscriptions(ctx, gateway.SubscriptionFilter{APIID: e.wish.APIID})
-	switch {
-	case gateway.IsAPIMissing(err):
-		return p, nil
-	case err != nil:
-		return nil, err
+	if ask {
+		_, err := e.gateway.ListSubscriptions(ctx, gateway.SubscriptionFilter{APIID: e.wish.APIID})
+		if err == nil {
+			e.missing.find(e.wantedAPI())
+			return nil, nil
+		}
+		if !gateway.IsAPIMissing(err) {
+			return nil, err
+		}
 	}
-	e.missing.find(e.wantedAPI())
-	return nil, nil
+	return e.apiMissing(), nil
 }
 
 // waitsForAPI tells a guard whether the gateway still does not know the API that was asked

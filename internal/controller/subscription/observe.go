@@ -146,7 +146,7 @@ func (e *external) observeNamed(ctx context.Context, cr *v1alpha1.Subscription, 
 		return e.observeImport(ctx, cr, id)
 	}
 	found, ambiguous, err := e.look(ctx, cr, e.attempt)
-	switch wait := e.at.TooLate(cr, e.now()).Sub(e.now()); {
+	switch wait := e.at.TooLate(cr, cr.Status.CreateAttempt, e.now()).Sub(e.now()); {
 	case err != nil:
 		return managed.ExternalObservation{}, err
 	case found != nil:

@@ -20,8 +20,10 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -165,7 +167,8 @@ func (e *external) lostToOthers(ctx context.Context, cr *v1alpha1.Subscription, 
 		}
 		self, incumbent := holderOf(cr, h, e.now()), e.incumbents.Of(h)
 		if a != nil && a.Endpoint == h.Endpoint && record.Near(cr.Status.CreateAttempt, h.Began) {
-			self.Vouched = true
+			// What was created later than this object's create could be is another one's.
+			self.Vouched = !e.at.TooLateFor(sentAt(cr)).Before(h.Began)
 			others = slices.DeleteFunc(others, func(o ownership.Holder) bool { return !o.BorneOut() && incumbent != o.UID })
 		}
 		if e.claims.Reserved(h, cr.GetUID(), e.now()) || ownership.Loses(self, others, incumbent) || slices.ContainsFunc(others, func(o ownership.Holder) bool { return o.HasSeen(h.Began) }) {
@@ -180,9 +183,9 @@ func (e *external) lostToOthers(ctx context.Context, cr *v1alpha1.Subscription, 
 // status vouches for a create that can have made it. By whatever name of the gateway that
 // was: who has nothing to show for it leaves it alone, unless it is recorded at this
 // endpoint and that create is long ago. Where both asked for it here, the older object
-// goes first. What this object reports already, no create made.
+// looks first. What this object reports already, no create made.
 func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, s *gateway.Subscription) (bool, error) {
-	if reports(cr, e.seen(s)) {
+	if reports(cr, e.seen(s)) || s.ID == string(cr.GetUID()) {
 		return false, nil
 	}
 	if theirs, err := e.namesAnother(ctx, cr, s.ID); err != nil || theirs {
@@ -202,11 +205,10 @@ func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, 
 		}
 		for i := range others {
 			o := &others[i]
-			here := e.vouchedHere(o)
-			if mine && !(here && ownership.Older(o, cr)) {
+			if mine && !e.looksFirst(o, cr) {
 				continue
 			}
-			if !here && e.recordsHere(s.ID) && record.Stale(o.Status.CreateAttempt, e.now()) {
+			if !e.vouchedHere(o) && e.recordsHere(s.ID) && record.Stale(o.Status.CreateAttempt, e.now()) {
 				continue
 			}
 			if theirs, err := e.madeFor(ctx, o, s); err != nil || theirs {
@@ -216,6 +218,25 @@ func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, 
 	}
 	return false, nil
 }
+
+// looksFirst tells whether another object that asked at this endpoint as well looks first
+// what came of it: the older one, if its create could still take effect when this one's was
+// sent. One that cannot look is not waited for for long.
+func (e *external) looksFirst(o, cr *v1alpha1.Subscription) bool {
+	if !e.vouchedHere(o) || !ownership.Older(o, cr) || meta.IsPaused(o) {
+		return false
+	}
+	late := e.at.TooLateFor(sentAt(o))
+	patience := late.Add(lookPatience)
+	if from := e.started.Add(lookPatience); from.After(patience) {
+		patience = from
+	}
+	return !late.Before(sentAt(cr)) && e.now().Before(patience)
+}
+
+// lookPatience is how long an object has to look what came of its create, once that can no
+// longer take effect, or this process began.
+const lookPatience = 10 * time.Minute
 
 // recordsHere tells whether this object is recorded to hold an ID at this endpoint.
 func (e *external) recordsHere(id string) bool {

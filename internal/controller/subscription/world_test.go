@@ -150,7 +150,7 @@ func newWorld(t tester, g emulator.Generation, objects ...client.Object) *world 
 	}
 	b := kubefake.NewClientBuilder().WithScheme(s).
 		WithStatusSubresource(&v1alpha1.RestApi{}, &v1alpha1.SubscriptionPlan{}, &v1alpha1.Subscription{}).
-		WithInterceptorFuncs(interceptor.Funcs{Create: w.create, Update: w.update, Patch: w.patch, Get: w.get, SubResourceUpdate: w.updateStatus})
+		WithInterceptorFuncs(interceptor.Funcs{Create: w.create, Update: w.update, Patch: w.patch, Get: w.get, SubResourceUpdate: w.updateStatus, SubResourcePatch: w.patchStatus})
 	if err := index(t.Context(), indexer{b}); err != nil {
 		t.Fatal(err)
 	}
@@ -230,6 +230,13 @@ func (w *world) updateStatus(ctx context.Context, c client.Client, sub string, o
 		return err
 	}
 	return c.SubResource(sub).Update(ctx, o, opts...)
+}
+
+func (w *world) patchStatus(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+	if err := w.mayWrite(); err != nil {
+		return err
+	}
+	return c.SubResource(sub).Patch(ctx, o, p, opts...)
 }
 
 func (w *world) mayWrite() error {

@@ -17,8 +17,13 @@ limitations under the License.
 package subscriptionplan
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
@@ -124,8 +129,7 @@ func TestVouchedElsewhereLongAgo(t *testing.T) {
 	}
 }
 
-// Status vouches for no create that is not sent: another object is about to create a plan
-// of that name, or it cannot be stored as pending.
+// Status vouches for no create that is not sent since it cannot be stored as pending.
 //
 // contract: P1, S11
 func TestNothingUnsentIsVouchedFor(t *testing.T) {
@@ -142,4 +146,42 @@ func TestNothingUnsentIsVouchedFor(t *testing.T) {
 	}
 	ready(t, b.settle(mg))
 	b.untaken()
+}
+
+// Nor for one that is not sent since the object is edited in that moment, or the API server
+// refuses to say so: what somebody makes by hand then is not taken for its result.
+//
+// contract: P1, S11, A11
+func TestNothingIsSentUnvouched(t *testing.T) {
+	for name, edited := range map[string]bool{"Edited": true, "Refused": false} {
+		t.Run(name, func(t *testing.T) {
+			mg := managedGold()
+			b := newClockedBench(t, mg)
+			kube, ok := b.Kube.(client.WithWatch)
+			if !ok {
+				t.Fatal("it cannot be intercepted")
+			}
+			b.Kube = interceptor.NewClient(kube, interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+				if !edited {
+					return errors.New("refused")
+				}
+				b.Kube = kube
+				b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) { mg.Labels = map[string]string{"some": "label"} })
+				return c.SubResource(sub).Patch(ctx, o, p, opts...)
+			}})
+			got, err := b.pass(mg)
+			b.Kube = kube
+			if err == nil || got.Status.CreateAttempt != nil || len(b.Gateway.Plans()) != 0 {
+				t.Fatalf("%v, vouched for is %+v, and there are %+v", err, got.Status.CreateAttempt, b.Gateway.Plans())
+			}
+			byHand, _ := b.Gateway.AddPlan("Gold")
+			got, err = b.pass(mg)
+			refusedFor(t, got, err, v1alpha1.ReasonConflict)
+			b.delete(mg)
+			b.gone(mg)
+			if left := b.Gateway.Plans(); len(left) != 1 || left[0] != byHand {
+				t.Errorf("left is %+v", left)
+			}
+		})
+	}
 }

@@ -49,7 +49,10 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (m
 	// What is asked for is stored. What status vouches for is all that others have to leave
 	// alone, so it never does for what was not sent.
 	if err := kind.Vouch(ctx, e.kube, mg, &mg.Status.CreateAttempt, e.now()); err != nil {
-		e.release(mg)
+		if !unanswered(e.found.attempt, e.at.Endpoint) {
+			refused(mg)
+			e.release(mg)
+		}
 		return managed.ExternalCreation{}, err
 	}
 	got, err := e.CreateSubscriptionPlan(ctx, write(mg.Spec.ForProvider))

@@ -244,7 +244,7 @@ func (e *external) absent(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObserv
 	// A create may still be under way: its answer got lost, or this process was
 	// ended while it waited. Only when it must be over is absence proof.
 	if f.got == nil && f.baseline == nil && f.attempt != nil && f.attempt.Outcome == record.Open {
-		if wait := e.at.TooLate(mg, e.now()).Sub(e.now()); wait > 0 {
+		if wait := e.at.TooLate(mg, mg.Status.CreateAttempt, e.now()).Sub(e.now()); wait > 0 {
 			return managed.ExternalObservation{}, kind.After(errors.New("waiting until a create whose answer was lost must be over"), min(wait, 10*time.Second))
 		}
 	}
@@ -290,7 +290,7 @@ func (e *external) outstanding(mg *v1alpha1.SubscriptionPlan, a *record.Attempt)
 	if !unanswered(a, e.at.Endpoint) || a.AskedID == mg.Spec.ForProvider.PlanName {
 		return 0
 	}
-	return e.at.TooLate(mg, e.now()).Sub(e.now())
+	return e.at.TooLate(mg, mg.Status.CreateAttempt, e.now()).Sub(e.now())
 }
 
 // prepareTake gets ready to take over what is there. That is a create, as far as

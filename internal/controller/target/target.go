@@ -27,6 +27,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
@@ -107,12 +108,16 @@ const lateAnswer = 30 * time.Second
 const skew = time.Minute
 
 // TooLate is when a create that was not answered can no longer take effect. Until
-// then it proves nothing that there is no trace of it. A date that is still to come is
+// then it proves nothing that there is no trace of it. It was sent when status vouches for
+// that, or when it was about to be, whichever is later. A date that is still to come is
 // none on which anything was sent.
-func (t Target) TooLate(mg metav1.Object, now time.Time) time.Time {
+func (t Target) TooLate(mg metav1.Object, vouched *gatewayv1alpha1.CreateAttempt, now time.Time) time.Time {
 	sent := meta.GetExternalCreatePending(mg)
 	if sent.After(now.Add(skew)) {
 		sent = time.Time{}
+	}
+	if vouched != nil && vouched.Time != nil && vouched.Time.After(sent) {
+		sent = vouched.Time.Time
 	}
 	return t.TooLateFor(sent)
 }
