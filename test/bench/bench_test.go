@@ -185,7 +185,10 @@ func TestParseUsage(t *testing.T) {
 	if diff := cmp.Diff(usage{CPU: 3 * time.Second, RSS: 1 << 20, Peak: 2 << 20}, got); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
-	for _, bad := range []string{"", "1 (x) S 1"} {
+	if pid, program, parent, _, err := parseStat(stat); pid != 4711 || program != "a (strange) name" || parent != 1 || err != nil {
+		t.Errorf("got process %d, %q, of %d, %v", pid, program, parent, err)
+	}
+	for _, bad := range []string{"", "1 (x) S 1", ")1 (", "one (x) S 1 4711 4711 0 -1 4194560 9 0 0 0 250 50 0 0 20 0 9 0 1 2 3"} {
 		if _, err := parseUsage(bad, "VmRSS: 1 kB"); err == nil {
 			t.Errorf("%q was read", bad)
 		}

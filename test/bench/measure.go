@@ -117,14 +117,28 @@ type creation struct {
 	// the status of ProviderConfigs together, which count who uses them.
 	writes, events float64
 	configs        int
+	// cpu is what all took until the last one was Ready, by program.
+	cpu spending
 	// parts of the writes, and reads beside them, for people.
 	parts, reads string
+}
+
+// A beginning is when something begins that is measured.
+type beginning struct {
+	at    time.Time
+	calls int
+	cpu   spending
+}
+
+func (w *world) begin() (beginning, error) {
+	cpu, err := spent()
+	return beginning{at: time.Now(), calls: w.relay.calls.mark(), cpu: cpu}, err
 }
 
 // created waits until all are Ready that were begun to be applied at a time, and says
 // what that came to. Who are hurried were edited meanwhile, and their writes are not
 // counted.
-func (b *bench) created(ctx context.Context, w *world, all []*object, began time.Time, mark int, hurried map[*object]haste) (creation, error) {
+func (b *bench) created(ctx context.Context, w *world, all []*object, began beginning, hurried map[*object]haste) (creation, error) {
 	next := 0
 	err := w.eventually(ctx, b.patience(len(all)), func() error {
 		// To look at all of them each time would take what is to be measured.
@@ -137,6 +151,11 @@ func (b *bench) created(ctx context.Context, w *world, all []*object, began time
 	})
 	stuck, example := w.tracker.stuck(all)
 	c := creation{stuck: stuck}
+	now, failed := spent()
+	if failed != nil {
+		return c, failed
+	}
+	c.cpu = now.since(began.cpu)
 	if err != nil {
 		if c.stuck == 0 || ctx.Err() != nil || w.failed() != nil {
 			return c, err
@@ -144,7 +163,7 @@ func (b *bench) created(ctx context.Context, w *world, all []*object, began time
 		b.broken(errors.Wrapf(err, "%d of %d are stuck, such as %s", c.stuck, len(all), example))
 	}
 	var took []time.Duration
-	last := began
+	last := began.at
 	for _, o := range all {
 		at := w.tracker.readyAt(o)
 		if at.IsZero() {
@@ -155,7 +174,7 @@ func (b *bench) created(ctx context.Context, w *world, all []*object, began time
 			last = at
 		}
 	}
-	c.took, c.p50, c.p99 = last.Sub(began), percentile(took, 0.5), percentile(took, 0.99)
+	c.took, c.p50, c.p99 = last.Sub(began.at), percentile(took, 0.5), percentile(took, 0.99)
 	c.rate = ratio(float64(len(took)), c.took.Seconds())
 
 	// What follows being Ready is part of it.
@@ -166,7 +185,7 @@ func (b *bench) created(ctx context.Context, w *world, all []*object, began time
 	for o := range hurried {
 		edited.Insert(o.name)
 	}
-	calls := w.relay.calls.since(mark)
+	calls := w.relay.calls.since(began.calls)
 	c.events = float64(count(calls, call.isEvent)) / float64(len(all))
 	c.configs = count(calls, func(c call) bool { return c.writes() && c.isConfig() })
 	c.writes, c.parts = writesPerObject(calls, len(all), edited)
@@ -305,11 +324,14 @@ func (b *bench) measureFloor(ctx context.Context) (creation, error) {
 	if err := w.tokens(ctx, all); err != nil {
 		return creation{}, err
 	}
-	began := time.Now()
+	began, err := w.begin()
+	if err != nil {
+		return creation{}, err
+	}
 	if err := f.createAll(ctx, w, all); err != nil {
 		return creation{}, err
 	}
-	return b.created(ctx, w, all, began, 0, nil)
+	return b.created(ctx, w, all, began, nil)
 }
 
 // A direct is what the direct one came to.
@@ -345,11 +367,14 @@ func (b *bench) measureDirect(ctx context.Context) (*direct, error) {
 	if err := w.pass(ctx, b.still/5); err != nil {
 		return nil, err
 	}
-	mark, began := w.relay.calls.mark(), time.Now()
+	began, err := w.begin()
+	if err != nil {
+		return nil, err
+	}
 	if err := w.apply(ctx, burst, nil); err != nil {
 		return nil, err
 	}
-	if d.creation, err = b.created(ctx, w, burst, began, mark, nil); err != nil {
+	if d.creation, err = b.created(ctx, w, burst, began, nil); err != nil {
 		return nil, err
 	}
 

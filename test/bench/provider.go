@@ -105,12 +105,15 @@ func (t *trial) create(ctx context.Context) error {
 	// A hundred a second is about what a small machine does, so that the edits end when
 	// the burst does.
 	h := newHurry(t.w, t.rand, t.all, hurriedShare, max(time.Second, time.Duration(t.n)*10*time.Millisecond))
-	mark, began := t.w.relay.calls.mark(), time.Now()
-	err := t.w.apply(ctx, t.all, func(o *object, _ *gatewayv1alpha1.Subscription) { h.applied(ctx, o) })
+	began, err := t.w.begin()
+	if err != nil {
+		return err
+	}
+	err = t.w.apply(ctx, t.all, func(o *object, _ *gatewayv1alpha1.Subscription) { h.applied(ctx, o) })
 	if err := errors.Join(err, h.wait()); err != nil {
 		return err
 	}
-	c, err := t.created(ctx, t.w, t.all, began, mark, h.due)
+	c, err := t.created(ctx, t.w, t.all, began, h.due)
 	if err != nil {
 		return err
 	}
@@ -123,6 +126,9 @@ func (t *trial) create(ctx context.Context) error {
 		row{burst, "time to Ready p50", "ms", ms(c.p50), ms(t.floor.p50), ms(t.direct.p50), goal{}},
 		row{burst, "time to Ready p99", "ms", ms(c.p99), ms(t.floor.p99), ms(t.direct.p99), goal{}},
 		row{burst, "time to Ready p99 / p50", "", ratio(ms(c.p99), ms(c.p50)), ratio(ms(t.floor.p99), ms(t.floor.p50)), ratio(ms(t.direct.p99), ms(t.direct.p50)), atMost(goalSpread)},
+		row{burst, "CPU per object: API server and etcd", "ms", perObject(c, t.n, apiServerName, etcdName), perObject(t.floor, t.n, apiServerName, etcdName), perObject(t.direct.creation, t.directCreate, apiServerName, etcdName), goal{}},
+		row{burst, "CPU per object: itself", "ms", perObject(c, t.n, providerName), none(), perObject(t.direct.creation, t.directCreate, directName), goal{}},
+		row{burst, "CPU per object: users, gateway, relays (and the floor)", "ms", perObject(c, t.n, benchName), perObject(t.floor, t.n, benchName), perObject(t.direct.creation, t.directCreate, benchName), goal{}},
 		row{burst, "stuck", "", float64(c.stuck), float64(t.floor.stuck), float64(t.direct.stuck), atMost(0)},
 		row{"2 writes", "API-server writes per object", "", c.writes, t.floor.writes, t.direct.writes, atMost(goalWrites)},
 		row{"2 writes", "status of the ProviderConfig, in all", "", float64(c.configs), none(), float64(t.direct.configs), goal{}},
@@ -133,6 +139,11 @@ func (t *trial) create(ctx context.Context) error {
 	t.report.note("API-server writes per object, floor: %s", t.floor.parts)
 	t.report.note("API-server writes per object, direct: %s", t.direct.parts)
 	return t.lost(ctx, h)
+}
+
+// perObject is the processor time, in ms, that programs took for each of n objects.
+func perObject(c creation, n int, programs ...string) float64 {
+	return ratio(ms(c.cpu.of(programs...)), float64(n))
 }
 
 // lost finds out whether the gateway has all as it is wanted.
@@ -388,11 +399,14 @@ func (t *trial) hang(ctx context.Context) error {
 	if err := t.w.tokens(ctx, others); err != nil {
 		return err
 	}
-	mark, began := t.w.relay.calls.mark(), time.Now()
+	began, err := t.w.begin()
+	if err != nil {
+		return err
+	}
 	if err := t.w.apply(ctx, others, nil); err != nil {
 		return err
 	}
-	if _, err := t.created(ctx, t.w, others, began, mark, nil); err != nil {
+	if _, err := t.created(ctx, t.w, others, began, nil); err != nil {
 		return err
 	}
 	if n := learnIDs(others); n > 0 {

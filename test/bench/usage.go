@@ -19,6 +19,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +30,14 @@ import (
 // ticks are how many units of processor time Linux tells programs that a second has,
 // whatever the kernel uses itself.
 const ticks = 100
+
+// Names of programs that are not measured themselves.
+const (
+	apiServerName = "kube-apiserver"
+	etcdName      = "etcd"
+	// benchName is this one: users, gateways and relays are a part of it.
+	benchName = "bench"
+)
 
 // A usage is what a process has used.
 type usage struct {
@@ -51,21 +60,33 @@ func usageOf(pid int) (usage, error) {
 	return parseUsage(string(stat), string(status))
 }
 
+// parseStat reads /proc/<pid>/stat.
+func parseStat(stat string) (pid int, program string, parent int, cpu time.Duration, err error) {
+	// The second field is the name of the program in parentheses, which may hold anything.
+	open, end := strings.IndexByte(stat, '('), strings.LastIndexByte(stat, ')')
+	if open < 0 || end < open {
+		return 0, "", 0, 0, errors.Errorf("cannot read %q", stat)
+	}
+	fields := strings.Fields(stat[end+1:])
+	if len(fields) < 13 {
+		return 0, "", 0, 0, errors.Errorf("cannot read %q", stat)
+	}
+	number := func(s string) int64 {
+		n, e := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
+		err = errors.Join(err, errors.Wrapf(e, "cannot read %q", stat))
+		return n
+	}
+	pid, parent = int(number(stat[:open])), int(number(fields[1]))
+	cpu = time.Duration(number(fields[11])+number(fields[12])) * time.Second / ticks
+	return pid, stat[open+1 : end], parent, cpu, err
+}
+
 // parseUsage reads /proc/<pid>/stat and /proc/<pid>/status.
 func parseUsage(stat, status string) (usage, error) {
 	u := usage{}
-	// The second field is the name of the program, which may hold anything.
-	_, rest, ok := strings.Cut(stat[max(strings.LastIndexByte(stat, ')'), 0):], " ")
-	fields := strings.Fields(rest)
-	if !ok || len(fields) < 13 {
-		return u, errors.Errorf("cannot read %q", stat)
-	}
-	for _, f := range fields[11:13] {
-		n, err := strconv.ParseInt(f, 10, 64)
-		if err != nil {
-			return u, errors.Wrap(err, "cannot read processor time")
-		}
-		u.CPU += time.Duration(n) * time.Second / ticks
+	var err error
+	if _, _, _, u.CPU, err = parseStat(stat); err != nil {
+		return u, err
 	}
 	for line := range strings.Lines(status) {
 		name, value, _ := strings.Cut(line, ":")
@@ -83,6 +104,54 @@ func parseUsage(stat, status string) (usage, error) {
 		return u, errors.New("a process does not tell its memory")
 	}
 	return u, nil
+}
+
+// spending is processor time by program.
+type spending map[string]time.Duration
+
+// spent is what this process and those that it has started have used so far.
+func spent() (spending, error) {
+	dirs, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return nil, err
+	}
+	self := os.Getpid()
+	s := spending{}
+	for _, d := range dirs {
+		stat, err := os.ReadFile(d) //nolint:gosec // A process of this machine.
+		if err != nil {
+			// It has ended meanwhile.
+			continue
+		}
+		pid, program, parent, cpu, err := parseStat(string(stat))
+		switch {
+		case err != nil:
+			return nil, err
+		case pid == self:
+			s[benchName] += cpu
+		case parent == self:
+			s[program] += cpu
+		}
+	}
+	return s, nil
+}
+
+// since is what was used after something was.
+func (s spending) since(before spending) spending {
+	used := spending{}
+	for program, cpu := range s {
+		used[program] = cpu - before[program]
+	}
+	return used
+}
+
+// of some programs together.
+func (s spending) of(programs ...string) time.Duration {
+	sum := time.Duration(0)
+	for _, p := range programs {
+		sum += s[p]
+	}
+	return sum
 }
 
 func mebibytes(n int64) float64 { return float64(n) / (1 << 20) }
