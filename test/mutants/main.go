@@ -144,19 +144,23 @@ func (t tests) run(ctx context.Context, overlay string) ([]byte, error) {
 
 var failed = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 
-// test runs the tests on a mutant, and returns those that fail and name the promise
-// it breaks.
+// test runs the tests on a mutant that name the promise it breaks, and returns those that
+// fail.
 func (m mutant) test(ctx context.Context, named map[string][]string) ([]string, error) {
 	overlay, clean, err := m.overlay()
 	if err != nil {
 		return nil, err
 	}
 	defer clean()
-	folder := m.tests().folder
-	out, err := m.tests().run(ctx, overlay)
+	by := m.tests()
+	folder := by.folder
+	if by.pattern == "" {
+		by.pattern = naming(named, folder, m.promise)
+	}
+	out, err := by.run(ctx, overlay)
 	switch {
 	case err == nil:
-		return nil, fmt.Errorf("no test of %s fails", folder)
+		return nil, fmt.Errorf("no test of %s that names %s fails", folder, m.promise)
 	case strings.Contains(string(out), "[build failed]") || strings.Contains(string(out), "[setup failed]"):
 		return nil, fmt.Errorf("it does not build:\n%s", out)
 	}
@@ -171,6 +175,18 @@ func (m mutant) test(ctx context.Context, named map[string][]string) ([]string, 
 		return nil, fmt.Errorf("none of the tests that fail names %s: %s", m.promise, strings.Join(all, ", "))
 	}
 	return killers, nil
+}
+
+// naming is a pattern of the tests of a folder that name a promise.
+func naming(named map[string][]string, folder, promise string) string {
+	var names []string
+	for test, promises := range named {
+		if name, ok := strings.CutPrefix(test, folder+"."); ok && slices.Contains(promises, promise) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return "^(" + strings.Join(names, "|") + ")$"
 }
 
 // overlay has the compiler see the mutant's file in place of the real one.
