@@ -368,7 +368,11 @@ func TestRecordBesideCreateUnderWay(t *testing.T) {
 				w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Delay(release).After()))
 				go func() { defer close(done); _, _ = w.pass("s") }()
 				for len(w.Subscriptions()) == 0 {
-					time.Sleep(time.Millisecond)
+					select {
+					case <-done:
+						t.Fatal("nothing is created")
+					case <-time.After(time.Millisecond):
+					}
 				}
 				for range 2 {
 					_, _ = w.pass("thief")
