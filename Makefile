@@ -87,7 +87,7 @@ bench: tools ## Measure the provider with N=1000 subscriptions beside two refere
 	go run ./test/bench -n $(N) $(ARGS)
 
 .PHONY: mutants
-mutants: ## Disable one guard of the provider at a time, and see that a test notices which promise that breaks (about 10 minutes; ARGS='status-first …' for some)
+mutants: ## Disable one guard of the provider at a time, and see that a test notices which promise that breaks (about 20 minutes; ARGS='status-first …' for some)
 	go run ./test/mutants $(ARGS)
 
 .PHONY: conformance

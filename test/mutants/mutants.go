@@ -129,11 +129,6 @@ func mutants() []mutant {
 			// Its own tests hold what it answers; these hold what that is good for.
 			by: tests{folder: controller + "subscription", pattern: "^(TestVouchedFor|TestOldAttemptBlocksNoImport)$"},
 		},
-		subscription("another-attempt", "S11", "attempt.go",
-			`	if err := e.afterOthers(ctx, cr, found); err != nil {
-		return nil, nil, err
-	}
-`, ``),
 		subscription("record-taken-away", "S17", "baseline.go",
 			`	if at.Origin != v1alpha1.OriginCreated && at.Origin != v1alpha1.OriginAdopted {
 		b.LateInitialized = append(b.LateInitialized, fieldStatus)

@@ -400,6 +400,38 @@ func TestRecordBesideCreateUnderWay(t *testing.T) {
 	}
 }
 
+// On a legacy gateway an object whose create was lost does not take what another one's
+// create, which is under way, has made for that one, be it younger.
+//
+// contract: S11, S12
+func TestLooksAfterWhatIsUnderWay(t *testing.T) {
+	w := newWorld(t, emulator.Legacy, tokenSecret("tok", secretToken), tokenSecret("other", otherToken))
+	w.declareReal(emulator.Legacy)
+	w.add(subscription("older", application("app"), tokenIn("other"), w.aged(time.Minute)))
+	w.lost("older", emulator.Cut().Before())
+	w.wait(2 * time.Minute)
+	w.add(subscription("s", application("app")))
+	release, done := make(chan struct{}), make(chan struct{})
+	w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Delay(release).After()))
+	go func() { defer close(done); _, _ = w.pass("s") }()
+	for len(w.Subscriptions()) == 0 {
+		select {
+		case <-done:
+			t.Fatal("nothing is created")
+		case <-time.After(time.Millisecond):
+		}
+	}
+	id := w.idOf("app")
+	for range 2 {
+		_, _ = w.pass("older")
+	}
+	close(release)
+	<-done
+	w.notTaken("older", id)
+	inForce(t, w.settle("s"))
+	inForce(t, w.settle("older"))
+}
+
 // What was created or adopted stays claimed until the cache shows the record of it.
 //
 // contract: S12
