@@ -364,21 +364,11 @@ func TestRecordBesideCreateUnderWay(t *testing.T) {
 			w.addAPI("films")
 			switch what {
 			case "UnderWay":
-				release, done := make(chan struct{}), make(chan struct{})
-				w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Delay(release).After()))
-				go func() { defer close(done); _, _ = w.pass("s") }()
-				for len(w.Subscriptions()) == 0 {
-					select {
-					case <-done:
-						t.Fatal("nothing is created")
-					case <-time.After(time.Millisecond):
-					}
-				}
+				answer := w.underWay("s")
 				for range 2 {
 					_, _ = w.pass("thief")
 				}
-				close(release)
-				<-done
+				answer()
 			case "Lost":
 				w.lost("s", emulator.Cut().After())
 				for range 2 {
@@ -411,22 +401,12 @@ func TestLooksAfterWhatIsUnderWay(t *testing.T) {
 	w.lost("older", emulator.Cut().Before())
 	w.wait(2 * time.Minute)
 	w.add(subscription("s", application("app")))
-	release, done := make(chan struct{}), make(chan struct{})
-	w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Delay(release).After()))
-	go func() { defer close(done); _, _ = w.pass("s") }()
-	for len(w.Subscriptions()) == 0 {
-		select {
-		case <-done:
-			t.Fatal("nothing is created")
-		case <-time.After(time.Millisecond):
-		}
-	}
+	answer := w.underWay("s")
 	id := w.idOf("app")
 	for range 2 {
 		_, _ = w.pass("older")
 	}
-	close(release)
-	<-done
+	answer()
 	w.notTaken("older", id)
 	inForce(t, w.settle("s"))
 	inForce(t, w.settle("older"))

@@ -31,6 +31,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
@@ -107,7 +108,7 @@ func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bo
 		return false, e.conflict(cr)
 	}
 
-	if err := e.takeTurn(cr); err != nil {
+	if err := e.claim(cr, asked); err != nil {
 		return false, err
 	}
 	// What is asked for is stored, and nothing is in the way of it. What status vouches for
@@ -116,10 +117,7 @@ func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bo
 		return false, err
 	}
 	// It took a while to say so.
-	if !e.claims.ReserveUntil(cr.GetUID(), asked, e.now(), e.at.TooLateFor(e.now())) {
-		return false, e.conflict(cr)
-	}
-	if err := e.takeTurn(cr); err != nil {
+	if err := e.claim(cr, asked); err != nil {
 		return false, err
 	}
 	answer, err := e.gateway.CreateSubscription(ctx, e.request())
@@ -135,6 +133,15 @@ func (e *external) post(ctx context.Context, cr *v1alpha1.Subscription) (sent bo
 	}
 	e.created(cr, answer)
 	return true, nil
+}
+
+// claim what is asked for, and the turn to ask, until a create that is sent now can no
+// longer take effect.
+func (e *external) claim(cr *v1alpha1.Subscription, asked ownership.Holding) error {
+	if !e.claims.ReserveUntil(cr.GetUID(), asked, e.now(), e.at.TooLateFor(e.now())) {
+		return e.conflict(cr)
+	}
+	return e.takeTurn(cr)
 }
 
 // learnFrom what was found, and not answered to a create of ours, that the gateway

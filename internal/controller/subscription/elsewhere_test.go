@@ -91,6 +91,29 @@ func (w *world) lost(name string, f emulator.Fault) {
 	}
 }
 
+// underWay has a create made that is not answered until the function it returns is called,
+// which waits for its pass to end.
+func (w *world) underWay(name string) (answer func()) {
+	w.t.Helper()
+	release, done := make(chan struct{}), make(chan struct{})
+	w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Delay(release).After()))
+	go func() {
+		defer close(done)
+		_, _ = w.pass(name)
+	}()
+	for len(w.Subscriptions()) == 0 {
+		select {
+		case <-done:
+			w.t.Fatal("nothing is created")
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return func() {
+		close(release)
+		<-done
+	}
+}
+
 // accepted has the configuration confirm that it leads where it does.
 func accepted(c *configv1alpha1.ClusterProviderConfig) {
 	c.Annotations = map[string]string{configv1alpha1.AnnotationAcceptGateway: c.Spec.Endpoint}
@@ -729,22 +752,9 @@ func TestCreateMeetsItsHolder(t *testing.T) {
 	w.add(subscription("taker", application("app"), tokenIn("other"), externalRef("acme"), through("other")))
 	w.deleteByHand("acme")
 	deletes := w.count(http.MethodDelete)
-	release, done := make(chan struct{}), make(chan struct{})
-	w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Delay(release).After()))
-	go func() {
-		defer close(done)
-		_, _ = w.pass("taker")
-	}()
-	for len(w.Subscriptions()) == 0 {
-		select {
-		case <-done:
-			t.Fatal("nothing is created")
-		case <-time.After(time.Millisecond):
-		}
-	}
+	answer := w.underWay("taker")
 	_, _ = w.pass("s")
-	close(release)
-	<-done
+	answer()
 	for range 3 {
 		_, _ = w.pass("taker")
 		_, _ = w.pass("s")
