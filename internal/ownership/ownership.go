@@ -122,8 +122,8 @@ func Loses(self Holder, others []Holder, incumbent types.UID) bool {
 // endpoint, unless what they held was another of that ID; then those whose status names
 // it at that endpoint; then those whose create, sent there, may have made it; then those
 // whose create, sent elsewhere, may have; then those with nothing but a record; and last
-// who was refused it, or earned something elsewhere. Of equals the one that was seen wins, then the older, whichever endpoint it
-// is looked at from.
+// who was refused it, or earned something elsewhere. Of equals the one that was seen wins,
+// then the older, whichever endpoint it is looked at from.
 func LosesAt(endpoint string, created time.Time, self Holder, others []Holder, incumbent func(Holding) types.UID) bool {
 	seen := func(h Holder) bool { return incumbent(h.Holding) == h.UID }
 	rank := func(h Holder) int {
