@@ -61,14 +61,14 @@ func (w confirmingWriter[T]) Update(ctx context.Context, o client.Object, opts .
 
 // confirm that there is what was created, and tell what was seen. If there is more to do
 // about it, or nothing can be seen, the next pass does and tells that.
-func (c *connector[T]) confirm(ctx context.Context, mg T) {
+func (c *Connector[T]) confirm(ctx context.Context, mg T) {
 	seen, ok := mg.DeepCopyObject().(T)
 	if !ok {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
 	defer cancel()
-	env, err := c.environmentFor(ctx, seen)
+	env, err := c.Environment(ctx, seen)
 	if err != nil {
 		return
 	}

@@ -57,7 +57,7 @@ func TestConfirm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, subscription())
 			looks := 0
-			c := &connector[*gatewayv1alpha1.Subscription]{environments: b.environments, kind: &Kind[*gatewayv1alpha1.Subscription]{
+			c := &Connector[*gatewayv1alpha1.Subscription]{environments: b.environments, kind: &Kind[*gatewayv1alpha1.Subscription]{
 				Client: func(_ context.Context, _ *gatewayv1alpha1.Subscription, env Environment) (managed.TypedExternalClient[*gatewayv1alpha1.Subscription], error) {
 					if env.Look != closer(env.Look) {
 						t.Error("what was created is not looked at itself")

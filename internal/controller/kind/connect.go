@@ -67,16 +67,21 @@ func note(ctx context.Context, err error) {
 	}
 }
 
-// A connector finds the gateway of a managed resource and hands it to the kind.
-type connector[T resource.ModernManaged] struct {
+// A Connector finds the gateway of a managed resource and hands it to the kind.
+type Connector[T resource.ModernManaged] struct {
 	environments
 
 	kind  *Kind[T]
 	usage resource.ModernTracker
 }
 
+// Connector returns one for the kind.
+func (k *Kind[T]) Connector(kube client.Client, cache client.Reader, recorder event.Recorder, usage resource.ModernTracker, o Options) *Connector[T] {
+	return &Connector[T]{environments: environments{kube: kube, cache: cache, recorder: recorder, options: o}, kind: k, usage: usage}
+}
+
 // Connect a managed resource to its gateway.
-func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
+func (c *Connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
 	if meta.WasDeleted(mg) && !c.kind.Holds(mg) {
 		return nothing[T]{}, nil
 	}
@@ -95,14 +100,14 @@ func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternal
 	}}, nil
 }
 
-func (c *connector[T]) connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], managed.ManagementPoliciesChecker, error) {
+func (c *Connector[T]) connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], managed.ManagementPoliciesChecker, error) {
 	if !meta.WasDeleted(mg) {
 		// The cache may not show yet what an earlier pass recorded.
 		if err := c.usage.Track(ctx, mg); err != nil && !kerrors.IsAlreadyExists(err) {
 			return nil, nil, errors.Wrap(err, "cannot record the use of a configuration")
 		}
 	}
-	env, err := c.environmentFor(ctx, mg)
+	env, err := c.Environment(ctx, mg)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -112,8 +117,8 @@ func (c *connector[T]) connect(ctx context.Context, mg T) (managed.TypedExternal
 
 // closer returns an external client that looks at the object itself, if the usual one
 // does not.
-func (c *connector[T]) closer(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
-	env, err := c.environmentFor(ctx, mg)
+func (c *Connector[T]) closer(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
+	env, err := c.Environment(ctx, mg)
 	if err != nil || !env.Gateway.Observed() || env.Look == closer(env.Look) {
 		return nil, err
 	}
@@ -129,7 +134,8 @@ type environments struct {
 	options  Options
 }
 
-func (e environments) environmentFor(ctx context.Context, mg resource.ModernManaged) (Environment, error) {
+// Environment of a pass over a managed resource.
+func (e environments) Environment(ctx context.Context, mg resource.ModernManaged) (Environment, error) {
 	gw, err := gatewayFor(ctx, e.options.Gateways, mg)
 	if err != nil {
 		return Environment{}, err

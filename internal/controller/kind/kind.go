@@ -219,13 +219,8 @@ func (k *Kind[T]) setup(mgr ctrl.Manager, o Options) error {
 
 	recorder := event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...) //nolint:staticcheck // The runtime takes this kind of recorder only.
 	log := o.Logger.WithValues("controller", name)
-	envs := environments{kube: mgr.GetClient(), cache: mgr.GetCache(), recorder: recorder, options: o}
-
-	connect := &connector[T]{
-		environments: envs,
-		kind:         k,
-		usage:        resource.NewProviderConfigUsageTracker(mgr.GetClient(), &v1alpha1.ProviderConfigUsage{}),
-	}
+	usage := resource.NewProviderConfigUsageTracker(mgr.GetClient(), &v1alpha1.ProviderConfigUsage{})
+	connect := k.Connector(mgr.GetClient(), mgr.GetCache(), recorder, usage, o)
 	ro := []managed.ReconcilerOption{
 		managed.WithTypedExternalConnector(connect),
 		managed.WithDeterministicExternalName(true),
@@ -258,7 +253,7 @@ func (k *Kind[T]) setup(mgr ctrl.Manager, o Options) error {
 	}
 
 	r := &reconciler[T]{
-		environments: envs,
+		environments: connect.environments,
 
 		kind:     k,
 		client:   mgr.GetClient(),

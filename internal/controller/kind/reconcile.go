@@ -191,7 +191,7 @@ func (r *reconciler[T]) guard(ctx context.Context, mg T) bool {
 	if r.kind.Guard == nil {
 		return false
 	}
-	env, err := r.environmentFor(ctx, mg)
+	env, err := r.Environment(ctx, mg)
 	if err != nil {
 		return false
 	}

@@ -393,7 +393,7 @@ func TestReconcile(t *testing.T) {
 func TestConnectDeleted(t *testing.T) {
 	b := newBench(t)
 	asked := 0
-	c := &connector[*gatewayv1alpha1.Subscription]{environments: b.environments, kind: &Kind[*gatewayv1alpha1.Subscription]{
+	c := &Connector[*gatewayv1alpha1.Subscription]{environments: b.environments, kind: &Kind[*gatewayv1alpha1.Subscription]{
 		Holds: func(o *gatewayv1alpha1.Subscription) bool { return o.Status.Deployed },
 		Client: func(context.Context, *gatewayv1alpha1.Subscription, Environment) (managed.TypedExternalClient[*gatewayv1alpha1.Subscription], error) {
 			asked++
@@ -497,7 +497,7 @@ func TestConflictsAreCounted(t *testing.T) {
 			b := newBench(t)
 			o := subscription(tc.before)
 			o.Status.Deployed = true
-			c := &connector[*gatewayv1alpha1.Subscription]{environments: b.environments, kind: b.kind, usage: resource.ModernTrackerFn(
+			c := &Connector[*gatewayv1alpha1.Subscription]{environments: b.environments, kind: b.kind, usage: resource.ModernTrackerFn(
 				func(context.Context, resource.ModernManaged) error { return nil },
 			)}
 			b.kind.Client = func(context.Context, *gatewayv1alpha1.Subscription, Environment) (managed.TypedExternalClient[*gatewayv1alpha1.Subscription], error) {

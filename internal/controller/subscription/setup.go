@@ -74,8 +74,10 @@ const (
 
 // Setup adds the controller of Subscriptions to a manager, once their CRD is there.
 func Setup(mgr ctrl.Manager, o kind.Options) error {
-	c := newController(o.Clock.Now)
-	kube := mgr.GetClient()
+	return newKind(newController(o.Clock.Now), mgr.GetClient()).Setup(mgr, o)
+}
+
+func newKind(c *controller, kube client.Reader) *kind.Kind[*v1alpha1.Subscription] {
 	k := &kind.Kind[*v1alpha1.Subscription]{
 		GroupVersionKind: v1alpha1.SubscriptionGroupVersionKind,
 		New:              func() *v1alpha1.Subscription { return &v1alpha1.Subscription{} },
@@ -107,7 +109,7 @@ func Setup(mgr ctrl.Manager, o kind.Options) error {
 		b.Watches(&v1alpha1.RestApi{}, referrers(indexAPI), builder.WithPredicates(kind.ReferenceChanged()))
 		b.Watches(&v1alpha1.SubscriptionPlan{}, referrers(indexPlan), builder.WithPredicates(kind.ReferenceChanged()))
 	}
-	return k.Setup(mgr, o)
+	return k
 }
 
 func newController(now func() time.Time) *controller {
