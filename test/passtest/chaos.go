@@ -350,13 +350,13 @@ func (c *Chaos[T]) settle() {
 	c.T.Helper()
 	last := ""
 	for range 12 {
+		// Longer than anything is waited for, and looked at in the meantime.
+		c.Advance(11 * time.Minute)
 		end, changed := c.round()
 		if !changed && end == last {
 			return
 		}
 		last = end
-		// Longer than anything is waited for.
-		c.Advance(11 * time.Minute)
 	}
 }
 

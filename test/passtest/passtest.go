@@ -33,6 +33,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -46,6 +47,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/observation"
 )
 
 // A Bench is a gateway, an API server in memory, and a clock.
@@ -191,6 +193,9 @@ func (b *Bench) Now() time.Time {
 	return b.now
 }
 
+// Since tells how long ago a time was.
+func (b *Bench) Since(t time.Time) time.Duration { return b.Now().Sub(t) }
+
 // Advance the bench's clock.
 func (b *Bench) Advance(d time.Duration) {
 	b.mu.Lock()
@@ -198,13 +203,43 @@ func (b *Bench) Advance(d time.Duration) {
 	b.now = b.now.Add(d)
 }
 
+// Pool reads the gateway for all who look at it, through the configuration that a managed
+// resource refers to which refers to none.
+func (b *Bench) Pool(t Tester) *connection.Pool {
+	t.Helper()
+	config := &v1alpha1.ClusterProviderConfig{
+		ObjectMeta: metav1.ObjectMeta{Name: "default", Generation: 1},
+		Spec: v1alpha1.ClusterProviderConfigSpec{
+			ConnectionSettings: v1alpha1.ConnectionSettings{Endpoint: b.Gateway.URL()},
+			Credentials:        v1alpha1.ClusterCredentials{Source: v1alpha1.CredentialsNone},
+		},
+	}
+	if err := b.Kube.Create(t.Context(), config); err != nil && !kerrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+	return connection.NewPool(connection.Options{
+		Live: b.Kube, Cache: b.Kube, Metadata: b.Kube, Now: b.Now,
+		DriftInterval: 30 * time.Second, Woken: func(gateway.Kind, observation.Cause, []types.NamespacedName) {},
+	})
+}
+
+// Untracked is the use of a configuration that nobody takes note of.
+func Untracked() resource.ModernTracker {
+	return resource.ModernTrackerFn(func(context.Context, resource.ModernManaged) error { return nil })
+}
+
 // Connect returns the external client for one pass.
 type Connect[T resource.ModernManaged] func(policies managed.ManagementPoliciesChecker) managed.TypedExternalClient[T]
+
+// Connect a managed resource.
+func (c Connect[T]) Connect(_ context.Context, mg T) (managed.TypedExternalClient[T], error) {
+	return c(managed.NewManagementPoliciesResolver(true, mg.GetManagementPolicies())), nil
+}
 
 // Pass runs one pass over a managed resource and returns the error the external
 // client returned, if it did, or that of an API server that refused to write. It
 // fails the test if the runtime itself fails otherwise.
-func Pass[T resource.ModernManaged](t Tester, b *Bench, gvk schema.GroupVersionKind, mg T, connect Connect[T]) error {
+func Pass[T resource.ModernManaged](t Tester, b *Bench, gvk schema.GroupVersionKind, mg T, connect managed.TypedExternalConnector[T]) error {
 	t.Helper()
 	c := &connector[T]{connect: connect}
 	m := &fake.Manager{Client: b.Kube, Scheme: b.Kube.Scheme()}
@@ -270,13 +305,15 @@ func (a annotations) UpdateCriticalAnnotations(ctx context.Context, o client.Obj
 }
 
 type connector[T resource.ModernManaged] struct {
-	connect Connect[T]
+	connect managed.TypedExternalConnector[T]
 	err     error
 }
 
 // Connect returns the external client, and notes its errors.
-func (c *connector[T]) Connect(_ context.Context, mg T) (managed.TypedExternalClient[T], error) {
-	return &noting[T]{TypedExternalClient: c.connect(managed.NewManagementPoliciesResolver(true, mg.GetManagementPolicies())), c: c}, nil
+func (c *connector[T]) Connect(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
+	e, err := c.connect.Connect(ctx, mg)
+	c.err = err
+	return &noting[T]{TypedExternalClient: e, c: c}, err
 }
 
 type noting[T resource.ModernManaged] struct {

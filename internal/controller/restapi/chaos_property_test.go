@@ -22,7 +22,10 @@ import (
 	"testing"
 	"time"
 
+	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -30,6 +33,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 	"github.com/crossplane-contrib/provider-apiplatform/test/passtest"
 )
@@ -63,7 +67,9 @@ func TestChaos(t *testing.T) {
 type chaos struct {
 	*passtest.Chaos[*v1alpha1.RestApi]
 
-	b *bench
+	b         *bench
+	kind      *kind.Kind[*v1alpha1.RestApi]
+	connector managed.TypedExternalConnector[*v1alpha1.RestApi]
 	// chosen are the managed resources whose user chose the handle.
 	chosen map[types.UID]string
 	// maker of each API that the provider made or took over, and what each of them
@@ -84,18 +90,15 @@ func newChaos(t *rapid.T) *chaos {
 		Names: []string{"r1", "r2", "r3", "r4"}, Thieves: []string{"t1", "t2"},
 		Blank: func() *v1alpha1.RestApi { return &v1alpha1.RestApi{} },
 		Pass: func(mg *v1alpha1.RestApi) error {
-			_, err := c.b.pass(mg)
-			return err
+			return passtest.Pass(t, c.b.Bench, v1alpha1.RestApiGroupVersionKind, mg, c.connector)
 		},
-		Restart: func() { c.b.memory = &memory{} },
-		Forget: func(uid types.UID) {
-			c.b.memory.incumbents.Forget(uid)
-			c.b.memory.contests.Forget(uid)
-		},
+		Restart:  c.restart,
+		Forget:   func(uid types.UID) { c.kind.Forget(uid) },
 		Reported: func(mg *v1alpha1.RestApi) string { return mg.Status.AtProvider.ID },
 		Lose:     func(mg *v1alpha1.RestApi) { mg.Status = v1alpha1.RestApiStatus{} },
 		Disguise: c.disguise, May: c.may, Did: c.did,
 	}
+	c.restart()
 	c.Watch()
 	// Nobody asks for lonely; r4 does so by its name.
 	for _, handle := range []string{"lonely", "r4", "hand", "marked"} {
@@ -106,6 +109,14 @@ func newChaos(t *rapid.T) *chaos {
 		c.strangers[a.Handle] = a
 	}
 	return c
+}
+
+// restart the provider, most of whose passes see what was read for all.
+func (c *chaos) restart() {
+	o := kind.Options{Options: xpcontroller.Options{PollInterval: time.Minute, Features: &feature.Flags{}}, Gateways: c.b.Pool(c.T), ClusterID: "cluster-1", Clock: c.b, Metrics: c.b.metrics}
+	o.Features.Enable(feature.EnableBetaManagementPolicies)
+	c.kind = newKind(c.b.Kube)
+	c.connector = c.kind.Connector(c.b.Kube, c.b.Kube, c.b.Events, passtest.Untracked(), o)
 }
 
 // draw one of a few values.

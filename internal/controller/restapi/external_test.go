@@ -114,9 +114,9 @@ func (b *bench) external(p managed.ManagementPoliciesChecker) *external {
 // pass runs one pass and returns the managed resource as it is stored afterwards.
 func (b *bench) pass(mg *v1alpha1.RestApi) (*v1alpha1.RestApi, error) {
 	b.t.Helper()
-	err := passtest.Pass(b.t, b.Bench, v1alpha1.RestApiGroupVersionKind, mg, func(p managed.ManagementPoliciesChecker) managed.TypedExternalClient[*v1alpha1.RestApi] {
+	err := passtest.Pass(b.t, b.Bench, v1alpha1.RestApiGroupVersionKind, mg, passtest.Connect[*v1alpha1.RestApi](func(p managed.ManagementPoliciesChecker) managed.TypedExternalClient[*v1alpha1.RestApi] {
 		return b.external(p)
-	})
+	}))
 	return b.get(mg), err
 }
 

@@ -443,7 +443,7 @@ func TestClaimedUntilCached(t *testing.T) {
 			}
 			confirm := func(name string) {
 				cr := w.stored(name)
-				env, err := w.environment(t.Context(), cr)
+				env, err := w.connector().Environment(t.Context(), cr)
 				if err != nil {
 					t.Fatal(err)
 				}

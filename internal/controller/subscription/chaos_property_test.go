@@ -135,6 +135,9 @@ type declared struct {
 
 func newChaos(t *rapid.T, g emulator.Generation) *chaos {
 	c := &chaos{world: newWorld(t, g), wanted: map[string]*declared{}}
+	// Most of what passes see was read for all.
+	c.drift = 30 * time.Second
+	c.restart()
 	c.use(c.site, g, xpv2.ProviderConfigReference{Kind: configv1alpha1.ClusterProviderConfigKind, Name: "default"})
 
 	g = draw(t, "other generation", emulator.InPlace, emulator.Legacy)
@@ -374,9 +377,11 @@ func (c *chaos) loseStatusOf(t *rapid.T) {
 	}
 }
 
-// strip a Subscription of its annotations, as some tools do.
+// strip a Subscription of its annotations, as some tools do. If it lost its status before,
+// nothing tells any more whether it was imported, and a status its spec does not name is
+// left as it is.
 func (c *chaos) strip(t *rapid.T) {
-	if name := c.someone(t); c.stored(name).Status.Deployed {
+	if name := c.someone(t); c.stored(name).Status.Deployed && c.stored(name).Status.AtProvider.Origin != "" {
 		c.world.edit(name, func(cr *v1alpha1.Subscription) { cr.Annotations = nil })
 	}
 }
@@ -622,6 +627,8 @@ func (c *chaos) calm() {
 
 func (c *chaos) settleAll() {
 	for range 12 {
+		// Longer than anything is waited for, and looked at in the meantime.
+		c.wait(11 * time.Minute)
 		before, quiet := c.writes, true
 		for _, name := range everybody {
 			quiet = c.passes(name, 3) && quiet
@@ -629,8 +636,6 @@ func (c *chaos) settleAll() {
 		if quiet && c.writes == before {
 			return
 		}
-		// Longer than anything is waited for.
-		c.wait(11 * time.Minute)
 	}
 }
 

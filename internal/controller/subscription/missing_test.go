@@ -41,6 +41,8 @@ func TestMissingAPIIsAskedForOnce(t *testing.T) {
 			asked := emulator.Match{Kind: emulator.Subscriptions, Where: func(r emulator.Request) bool { return r.ID == "" }}
 			first, err := w.pass("a")
 			refused(t, first, err, v1alpha1.ReasonAPIMissing)
+			// Each asks once itself, when it is new.
+			_, _ = w.pass("b")
 			w.ResetJournal()
 			for range 3 {
 				for _, name := range []string{"a", "b"} {

@@ -29,6 +29,7 @@ import (
 
 	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
@@ -51,7 +52,9 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/metrics"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/observation"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 	"github.com/crossplane-contrib/provider-apiplatform/test/passtest"
 )
@@ -96,6 +99,9 @@ type world struct {
 
 	// poll is how often is looked, if that matters.
 	poll time.Duration
+	// drift is how old what is read for all may be. If it is zero, all is read for whom
+	// it is about.
+	drift time.Duration
 
 	// What a restart forgets.
 	controller *controller
@@ -179,7 +185,7 @@ func (i indexer) IndexField(_ context.Context, of client.Object, field string, e
 func (w *world) restart() {
 	w.wait(2 * time.Second)
 	w.controller = newController(w.clock.Now)
-	w.pool = connection.NewPool(connection.Options{Live: w.kube, Cache: w.kube, Metadata: w.kube, Now: w.clock.Now})
+	w.pool = connection.NewPool(connection.Options{Live: w.kube, Cache: w.kube, Metadata: w.kube, Now: w.clock.Now, DriftInterval: w.drift, Woken: func(gateway.Kind, observation.Cause, []types.NamespacedName) {}})
 }
 
 // create gives objects what a real API server gives them.
@@ -659,37 +665,23 @@ func (c secretless) Get(ctx context.Context, key client.ObjectKey, o client.Obje
 	return c.Client.Get(ctx, key, o, opts...)
 }
 
-// A connector connects for one pass, and notes the error of the external client.
+// A connector connects for one pass as the provider does, and notes the error of the
+// external client.
 type connector struct {
 	world *world
 	err   error
 }
 
 func (c *connector) Connect(ctx context.Context, cr *v1alpha1.Subscription) (managed.TypedExternalClient[*v1alpha1.Subscription], error) {
-	if meta.WasDeleted(cr) && !holds(cr) {
-		return managed.TypedExternalClientFns[*v1alpha1.Subscription]{
-			ObserveFn: func(context.Context, *v1alpha1.Subscription) (managed.ExternalObservation, error) {
-				return managed.ExternalObservation{}, nil
-			},
-			DisconnectFn: func(context.Context) error { return nil },
-		}, nil
-	}
-	env, err := c.world.environment(ctx, cr)
-	if err != nil {
-		c.err = err
-		return nil, err
-	}
-	e, err := c.world.controller.connect(ctx, cr, env)
+	e, err := c.world.connector().Connect(ctx, cr)
+	c.err = err
 	return &noting{TypedExternalClient: e, c: c}, err
 }
 
-func (w *world) environment(ctx context.Context, cr *v1alpha1.Subscription) (kind.Environment, error) {
-	gw, err := w.pool.For(ctx, kind.ConfigOf(cr), cr.GetNamespace())
-	return kind.Environment{
-		Gateway: gw, Kube: w.kube, Cache: w.kube, Recorder: w.events,
-		Policies: managed.NewManagementPoliciesResolver(true, cr.GetManagementPolicies()),
-		Options:  kind.Options{Options: xpcontroller.Options{PollInterval: w.poll}, Clock: w.clock, Metrics: w.metrics},
-	}, err
+func (w *world) connector() *kind.Connector[*v1alpha1.Subscription] {
+	o := kind.Options{Options: xpcontroller.Options{PollInterval: w.poll, Features: &feature.Flags{}}, Gateways: w.pool, Clock: w.clock, Metrics: w.metrics}
+	o.Features.Enable(feature.EnableBetaManagementPolicies)
+	return newKind(w.controller, w.kube).Connector(w.kube, w.kube, w.events, passtest.Untracked(), o)
 }
 
 // counted checks what a metric counts.
@@ -704,7 +696,7 @@ func (w *world) counted(name string, want float64, labels ...string) {
 func (w *world) guard(name string) (bool, error) {
 	w.t.Helper()
 	cr := w.stored(name)
-	env, err := w.environment(w.t.Context(), cr)
+	env, err := w.connector().Environment(w.t.Context(), cr)
 	if err != nil {
 		w.t.Fatal(err)
 	}

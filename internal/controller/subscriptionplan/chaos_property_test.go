@@ -23,7 +23,10 @@ import (
 	"testing"
 	"time"
 
+	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +35,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 	"github.com/crossplane-contrib/provider-apiplatform/test/passtest"
 )
@@ -70,6 +74,8 @@ type chaos struct {
 	*passtest.Chaos[*v1alpha1.SubscriptionPlan]
 
 	b          *bench
+	kind       *kind.Kind[*v1alpha1.SubscriptionPlan]
+	connector  managed.TypedExternalConnector[*v1alpha1.SubscriptionPlan]
 	generation emulator.Generation
 	// chosen are the IDs that users asked to import.
 	chosen map[types.UID]string
@@ -90,19 +96,15 @@ func newChaos(t *rapid.T, g emulator.Generation) *chaos {
 		Names: []string{"p1", "p2", "p3", "p4"}, Thieves: []string{"t1", "t2"},
 		Blank: func() *v1alpha1.SubscriptionPlan { return &v1alpha1.SubscriptionPlan{} },
 		Pass: func(mg *v1alpha1.SubscriptionPlan) error {
-			_, err := c.b.pass(mg)
-			return err
+			return passtest.Pass(t, c.b.Bench, v1alpha1.SubscriptionPlanGroupVersionKind, mg, c.connector)
 		},
-		Restart: func() { c.b.memory = &memory{} },
-		Forget: func(uid types.UID) {
-			c.b.memory.incumbents.Forget(uid)
-			c.b.memory.contests.Forget(uid)
-			c.b.memory.claims.ReleaseAll(uid)
-		},
+		Restart:  c.restart,
+		Forget:   func(uid types.UID) { c.kind.Forget(uid) },
 		Reported: func(mg *v1alpha1.SubscriptionPlan) string { return mg.Status.AtProvider.ID },
 		Lose:     func(mg *v1alpha1.SubscriptionPlan) { mg.Status = v1alpha1.SubscriptionPlanStatus{} },
 		Disguise: c.disguise, May: c.may, Did: c.did,
 	}
+	c.restart()
 	c.Watch()
 	// Nobody asks for Lonely.
 	for _, name := range []string{"Lonely", "Hand", "Bronze"} {
@@ -110,6 +112,14 @@ func newChaos(t *rapid.T, g emulator.Generation) *chaos {
 		c.strangers[p.ID] = p
 	}
 	return c
+}
+
+// restart the provider, most of whose passes see what was read for all.
+func (c *chaos) restart() {
+	o := kind.Options{Options: xpcontroller.Options{PollInterval: time.Minute, Features: &feature.Flags{}}, Gateways: c.b.Pool(c.T), ClusterID: "cluster-1", Clock: c.b, Metrics: c.b.metrics}
+	o.Features.Enable(feature.EnableBetaManagementPolicies)
+	c.kind = newKind(c.b.Kube)
+	c.connector = c.kind.Connector(c.b.Kube, c.b.Kube, c.b.Events, passtest.Untracked(), o)
 }
 
 // draw one of a few values.

@@ -98,9 +98,9 @@ func (b *bench) external(p managed.ManagementPoliciesChecker) *external {
 // pass runs one pass and returns the managed resource as it is stored afterwards.
 func (b *bench) pass(mg *v1alpha1.SubscriptionPlan) (*v1alpha1.SubscriptionPlan, error) {
 	b.t.Helper()
-	err := passtest.Pass(b.t, b.Bench, v1alpha1.SubscriptionPlanGroupVersionKind, mg, func(p managed.ManagementPoliciesChecker) managed.TypedExternalClient[*v1alpha1.SubscriptionPlan] {
+	err := passtest.Pass(b.t, b.Bench, v1alpha1.SubscriptionPlanGroupVersionKind, mg, passtest.Connect[*v1alpha1.SubscriptionPlan](func(p managed.ManagementPoliciesChecker) managed.TypedExternalClient[*v1alpha1.SubscriptionPlan] {
 		return b.external(p)
-	})
+	}))
 	return b.get(mg), err
 }
 
