@@ -234,6 +234,8 @@ func (c *Chaos[T]) Run(mg T) error {
 	c.T.Helper()
 	c.running = mg
 	c.Gateway.ResetJournal()
+	// No two passes are at one moment.
+	c.Advance(time.Millisecond)
 	err := c.Pass(mg)
 	if len(c.wrong) > 0 {
 		c.T.Fatal(strings.Join(c.wrong, "\n"))

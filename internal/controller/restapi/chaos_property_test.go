@@ -19,6 +19,7 @@ package restapi
 import (
 	"maps"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -315,8 +316,14 @@ func (c *chaos) check() {
 }
 
 // inTheWay tells whether what a managed resource asks for is kept from it by an
-// API of somebody else's: one that has its handle, or its displayName.
+// API of somebody else's, one that has its handle, or its displayName, or by one that
+// is gone and whose holder cannot create it again, as its displayName is taken.
 func (c *chaos) inTheWay(mg *v1alpha1.RestApi, h string) bool {
+	for _, o := range c.Wanted() {
+		if o.UID != mg.UID && passtest.Recorded(o) == h && strings.Contains(o.GetCondition(v1alpha1.TypeApplied).Message, "displayName") {
+			return true
+		}
+	}
 	for _, a := range c.Gateway.APIs() {
 		if a.Handle != h && a.DisplayName == mg.Spec.ForProvider.DisplayName {
 			return true

@@ -528,6 +528,8 @@ func (c *chaos) loseAPI(t *rapid.T) {
 // still there.
 func (c *chaos) pass(name string) (*v1alpha1.Subscription, error) {
 	before := c.stored(name)
+	// No two passes are at one moment.
+	c.wait(time.Millisecond)
 	for _, p := range c.places {
 		p.forgetGone()
 	}
