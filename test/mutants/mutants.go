@@ -130,10 +130,27 @@ func mutants() []mutant {
 			by: tests{folder: controller + "subscription", pattern: "^(TestVouchedFor|TestOldAttemptBlocksNoImport)$"},
 		},
 		subscription("record-taken-away", "S17", "baseline.go",
-			`	if at.Origin != v1alpha1.OriginCreated && at.Origin != v1alpha1.OriginAdopted {
+			`	if !madeOrAdopted(cr) {
 		b.LateInitialized = append(b.LateInitialized, fieldStatus)
 	}
 `, ``),
+		subscription("record-taken-away-at-once", "S17", "baseline.go",
+			`(cr.Status.Deployed || madeOrAdopted(cr))`, `cr.Status.Deployed`),
+		subscription("made-long-after", "S11", "attempt.go",
+			`!record.Near(sent, s.CreatedAt)`, `sent == nil`),
+		subscription("api-missing-while-open", "S11", "attempt.go",
+			`a.APIID == "" || a.APIID != e.wish.APIID ||`, `a.APIID == "" || a.APIID != "" ||`),
+		subscription("respelled-while-open", "S11", "observe.go",
+			`		e.unanswered = true
+	}
+
+	if p := e.wish.APIProblem`, `	}
+
+	if p := e.wish.APIProblem`),
+		subscription("left-behind-unsaid", "S33", "observe.go",
+			`	if e.attemptElsewhere(cr) {
+		e.leaveBehind(`, `	if e.baseline == nil && e.baseline != nil {
+		e.leaveBehind(`),
 		subscription("token-memory", "S26", "token.go",
 			`!legacy && !sameStamp(s.CreatedAt, s.UpdatedAt)`, `!legacy && s.ID == ""`),
 		{

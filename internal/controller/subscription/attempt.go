@@ -62,7 +62,7 @@ func askedID(cr *v1alpha1.Subscription, b *record.Baseline) (id string, preset b
 // look for what an open attempt created. Where that cannot be told, the problem
 // says so.
 func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *record.Attempt) (*gateway.Subscription, *problem, error) {
-	listed, err := e.listAPI(ctx, a.APIID)
+	listed, err := e.listAttempt(ctx, cr, a)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -78,8 +78,16 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 		}
 		listed = withoutResultsOf(later, a, listed)
 	}
+	sent := lastSent(cr)
+	listed = slices.DeleteFunc(listed, func(s gateway.Subscription) bool { return !record.Near(sent, s.CreatedAt) })
 	vouched := vouchedAttempt(cr) != nil
 	found, p := judgeAttempt(a, cr.GetCreationTimestamp().Time, listed, inPlace, lost.Has)
+	if name := meta.GetExternalName(cr); p != nil && e.baseline != nil && name != e.baseline.ID {
+		// The user names the right one.
+		if named, _ := judgeAttempt(a, cr.GetCreationTimestamp().Time, listed, inPlace, func(id string) bool { return id != name || lost.Has(id) }); named != nil {
+			found, p = named, nil
+		}
+	}
 	switch {
 	case p != nil && !vouched:
 		// Who wrote this record is not known, nor whether it is to know these IDs.
@@ -87,14 +95,14 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 	case found == nil:
 		return nil, p, nil
 	}
-	elsewhere, near := a.Endpoint != e.at.Endpoint, vouched && record.Near(cr.Status.CreateAttempt, found.CreatedAt)
-	if elsewhere && !near {
+	elsewhere := a.Endpoint != e.at.Endpoint
+	if elsewhere && !vouched {
 		return nil, nil, nil
 	}
 	switch theirs, err := e.madeForOther(ctx, cr, found); {
 	case err != nil:
 		return nil, nil, err
-	case theirs && near && !elsewhere:
+	case theirs && vouched && !elsewhere:
 		return nil, nil, kind.After(errors.New("an older object asked for what was found as well"), turnPause)
 	case theirs:
 		// Who wrote this record is not known, or whether it is about this gateway, or it was
@@ -149,6 +157,20 @@ func (e *external) laterAttempts(ctx context.Context, cr *v1alpha1.Subscription,
 	return later, nil
 }
 
+// listAttempt lists the subscriptions on the API that an attempt asked for. Where the API
+// is still asked for, and missing, all waits for it: if that was a wrong answer, what was
+// made is there.
+func (e *external) listAttempt(ctx context.Context, cr *v1alpha1.Subscription, a *record.Attempt) ([]gateway.Subscription, error) {
+	if a.APIID == "" || a.APIID != e.wish.APIID || meta.WasDeleted(cr) {
+		return e.listAPI(ctx, a.APIID)
+	}
+	listed, err := e.gateway.ListSubscriptions(ctx, gateway.SubscriptionFilter{APIID: a.APIID})
+	if err != nil {
+		return nil, e.missAPI(err)
+	}
+	return listed, nil
+}
+
 // listAPI lists the subscriptions on an API. One that does not exist has none.
 func (e *external) listAPI(ctx context.Context, apiID string) ([]gateway.Subscription, error) {
 	if apiID == "" {
@@ -184,7 +206,9 @@ func (e *external) prepare(ctx context.Context, cr *v1alpha1.Subscription, id st
 	}
 	if e.unanswered {
 		inPlace := e.gateway.Generation() == connection.GenerationInPlace
-		same := sameAsk(*e.attempt, a) && (inPlace || equalVersions(rememberedByCreate(cr), e.tokenNow.version))
+		earlier := *e.attempt
+		earlier.Endpoint = a.Endpoint
+		same := sameAsk(earlier, a) && (inPlace || equalVersions(rememberedByCreate(cr), e.tokenNow.version))
 		if same && e.pending {
 			return *e.attempt, nil
 		}

@@ -59,10 +59,17 @@ func baselineFrom(cr *v1alpha1.Subscription) (*record.Baseline, error) {
 	switch {
 	case b != nil && validID.MatchString(b.ID):
 		return b, nil
-	case cr.Status.Deployed && validID.MatchString(cr.Status.AtProvider.ID):
+	case (cr.Status.Deployed || madeOrAdopted(cr)) && validID.MatchString(cr.Status.AtProvider.ID):
 		return rebuilt(cr), nil
 	}
 	return nil, nil //nolint:nilnil // Garbled is as good as absent.
+}
+
+// madeOrAdopted tells whether status names the outcome of a create, which it does before
+// that is confirmed. An import is recorded before.
+func madeOrAdopted(cr *v1alpha1.Subscription) bool {
+	o := cr.Status.AtProvider.Origin
+	return o == v1alpha1.OriginCreated || o == v1alpha1.OriginAdopted
 }
 
 // rebuilt is a baseline as far as status tells. What it does not tell is decided so
@@ -88,7 +95,7 @@ func rebuilt(cr *v1alpha1.Subscription) *record.Baseline {
 			b.LateInitialized = append(b.LateInitialized, f)
 		}
 	}
-	if at.Origin != v1alpha1.OriginCreated && at.Origin != v1alpha1.OriginAdopted {
+	if !madeOrAdopted(cr) {
 		b.LateInitialized = append(b.LateInitialized, fieldStatus)
 	}
 	slices.Sort(b.LateInitialized)

@@ -898,3 +898,112 @@ func TestLostCreateByAnotherName(t *testing.T) {
 		}
 	}
 }
+
+// What may still be created is waited for before something else is asked for, also where the
+// endpoint is written in another way by then.
+//
+// contract: S11, S33
+func TestEditedAndRespelledWhileOpen(t *testing.T) {
+	for gname, g := range generations() {
+		for rname, respelled := range map[string]bool{"Stays": false, "Respelled": true} {
+			t.Run(gname+"/"+rname, func(t *testing.T) {
+				w := newWorld(t, g, tokenSecret("tok", secretToken))
+				w.declareReal(g)
+				w.add(subscription("s", application("app")))
+				w.lost("s", emulator.Cut().Before())
+				w.setToken("tok", otherToken)
+				if g == emulator.InPlace {
+					w.edit("s", externalRef("acme"))
+				}
+				if respelled {
+					w.respelled("localhost")
+					w.declareReal(g)
+				}
+				for range 3 {
+					_, _ = w.pass("s")
+				}
+				early := len(w.Subscriptions())
+				w.byHand(byHandLike(secretToken, "app", "uid-s")) // The create takes effect late.
+				for range 6 {
+					_, _ = w.pass("s")
+					w.wait(time.Minute)
+				}
+				if n := len(w.Subscriptions()); n != 1 {
+					t.Errorf("%d are there, %d of them before the create took effect", n, early)
+				}
+				w.leavesNothing("s")
+			})
+		}
+	}
+}
+
+// What a create made whose answer was lost is not forgotten without a word since the object
+// has another configuration, or the configuration leads to another gateway.
+//
+// contract: S11, S33, S36
+func TestMovedWhileOpen(t *testing.T) {
+	for gname, g := range generations() {
+		t.Run(gname, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken))
+			w.declareReal(g)
+			w.add(subscription("s", application("app")))
+			w.lost("s", emulator.Cut().After())
+			elsewhere := newSite(t, g, "another", w.clock.Now)
+			w.addConfig("elsewhere", elsewhere.URL(), configv1alpha1.GatewayGeneration(g))
+			w.edit("s", through("elsewhere"))
+			for range 4 {
+				_, _ = w.pass("s")
+				w.wait(time.Minute)
+			}
+			w.remove("s")
+			w.gone("s")
+			if n, m := len(w.Subscriptions()), len(elsewhere.Subscriptions()); n+m != 0 && w.events.count("LeftBehind") == 0 {
+				t.Errorf("%d and %d are left behind, and nothing says so", n, m)
+			}
+		})
+	}
+}
+
+// What the create of an older object made, and was not answered or not reported yet, is not
+// taken by a younger one that asked for the same by another name of the gateway, and was not
+// answered either.
+//
+// contract: S11, S12, A5
+func TestLostBesideAskedByAnotherName(t *testing.T) {
+	for gname, g := range generations() {
+		for _, what := range []string{"Lost", "Unreported", "JustCreated", "Deleted"} {
+			t.Run(gname+"/"+what, func(t *testing.T) {
+				w := newWorld(t, g, tokenSecret("tok", secretToken), tokenSecret("other", otherToken))
+				w.declareReal(g)
+				w.addConfig("other", anotherName(w.URL()), configv1alpha1.GatewayGeneration(g))
+				w.add(subscription("s", application("app"), externalRef("acme"), w.aged(time.Hour)))
+				w.add(subscription("thief", application("app"), tokenIn("other"), externalRef("acme"), through("other")))
+				w.lost("thief", emulator.Cut().Before())
+				switch what {
+				case "Unreported":
+					w.unreported("s")
+				case "JustCreated":
+					if _, err := w.pass("s"); err != nil {
+						t.Fatal(err)
+					}
+				default:
+					w.lost("s", emulator.Cut().After())
+				}
+				id := w.idOf("app")
+				w.wait(3 * time.Minute)
+				if what == "Deleted" {
+					w.remove("thief")
+					w.passes("thief")
+					if _, there := w.Subscription(id); !there {
+						t.Error("what s asked for is deleted with another object")
+					}
+					return
+				}
+				w.passes("thief")
+				w.passes("s")
+				w.notTaken("thief", id)
+				inForce(t, w.stored("s"))
+			})
+		}
+	}
+}

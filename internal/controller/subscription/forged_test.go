@@ -313,3 +313,28 @@ func TestOlderFindsWhatBothAskedFor(t *testing.T) {
 	cr, err := w.pass("younger")
 	refused(t, cr, err, v1alpha1.ReasonConflict)
 }
+
+// What is taken away from the annotations before status is complete is put back, or deleted
+// with its object.
+//
+// contract: S17, S32
+func TestRecordTakenAwayAtOnce(t *testing.T) {
+	for gname, g := range generations() {
+		for name, deleted := range map[string]bool{"Held": false, "Deleted": true} {
+			t.Run(gname+"/"+name, func(t *testing.T) {
+				w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app"), adopt(v1alpha1.SubscriptionAdoptNever)))
+				w.declareReal(g)
+				if _, err := w.pass("s"); err != nil {
+					t.Fatal(err)
+				}
+				w.edit("s", func(cr *v1alpha1.Subscription) { cr.Annotations = nil })
+				if deleted {
+					w.leavesNothing("s")
+					return
+				}
+				w.passes("s")
+				w.leavesNothing("s")
+			})
+		}
+	}
+}

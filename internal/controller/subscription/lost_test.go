@@ -18,6 +18,7 @@ package subscription
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -290,5 +291,182 @@ func TestConvertedIsCleaned(t *testing.T) {
 				t.Errorf("annotations: %v", a)
 			}
 		})
+	}
+}
+
+// Where several subscriptions may be what was created again, the user names the right one
+// in the external-name, as the message says.
+//
+// contract: S11
+func TestNamedAfterRecreate(t *testing.T) {
+	w := newWorld(t, emulator.Legacy, tokenSecret("tok", secretToken), subscription("s", application("app")))
+	w.declareReal(emulator.Legacy)
+	id := w.settle("s").Status.AtProvider.ID
+	w.wait(24 * time.Hour)
+	w.deleteByHand(id)
+	w.lost("s", emulator.Cut().After())
+	made := w.idOf("app")
+	w.byHand(byHandLike("stranger's", "app", ""))
+	w.wait(2 * time.Minute)
+	cr, err := w.pass("s")
+	refused(t, cr, err, v1alpha1.ReasonAmbiguousAttempt)
+	w.edit("s", externalName(made))
+	for range 4 {
+		cr, err = w.pass("s")
+		w.wait(time.Minute)
+	}
+	if cr.Status.AtProvider.ID != made || !cr.Status.Deployed {
+		t.Errorf("%s is named and not held: %v", made, err)
+	}
+}
+
+// One wrong answer that the API is missing does not have a create forgotten whose answer
+// was lost.
+//
+// contract: S11, S31, S33
+func TestAPIMissingOnceWhileOpen(t *testing.T) {
+	for name, rotated := range map[string]bool{"SameToken": false, "TokenEdited": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, emulator.Legacy, tokenSecret("tok", secretToken))
+			w.declareReal(emulator.Legacy)
+			w.add(subscription("s", application("app"), adopt(v1alpha1.SubscriptionAdoptNever)))
+			w.lost("s", emulator.Cut().After())
+			if rotated {
+				w.setToken("tok", otherToken)
+			}
+			w.wait(2 * time.Minute)
+			w.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodGet, Kind: emulator.Subscriptions}, emulator.Status(http.StatusNotFound, "API not found")))
+			for range 6 {
+				_, _ = w.pass("s")
+				w.wait(time.Minute)
+			}
+			cr := w.stored("s")
+			if n := len(w.Subscriptions()); n != 1 || !cr.Status.Deployed {
+				t.Errorf("%d are there: %v", n, cr.GetCondition(v1alpha1.TypeApplied))
+			}
+			w.leavesNothing("s")
+		})
+	}
+}
+
+// What a create made whose answer was lost is not forgotten for an import.
+//
+// contract: S11, S33, S34
+func TestImportWithoutCreateWhileOpen(t *testing.T) {
+	for gname, g := range generations() {
+		t.Run(gname, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken))
+			w.declareReal(g)
+			theirs := w.byHand(byHandLike("by-hand", "app", "theirs"))
+			w.wait(24 * time.Hour)
+			w.add(subscription("s", application("app")))
+			w.lost("s", emulator.Cut().After())
+			w.wait(2 * time.Minute)
+			w.edit("s", externalName(theirs), policies(xpv2.ManagementActionObserve, xpv2.ManagementActionUpdate))
+			w.passes("s")
+			w.edit("s", policies(xpv2.ManagementActionAll))
+			w.passes("s")
+			w.remove("s")
+			w.gone("s")
+			for _, s := range w.Subscriptions() {
+				if s.ID != theirs && w.events.count("LeftBehind") != 1 {
+					t.Errorf("%s is left behind, which is said %d times", s.ID, w.events.count("LeftBehind"))
+				}
+			}
+		})
+	}
+}
+
+// What a stranger made a day after a create that was never carried out is not taken for its
+// result by an object, or a provider, that rested meanwhile.
+//
+// contract: S9, S10, S11, A11
+func TestMadeLongAfterAttempt(t *testing.T) {
+	for gname, g := range generations() {
+		for name, deleted := range map[string]bool{"Held": false, "Deleted": true} {
+			t.Run(gname+"/"+name, func(t *testing.T) {
+				w := newWorld(t, g, tokenSecret("tok", otherToken))
+				w.declareReal(g)
+				w.add(subscription("s", application("app"), externalRef("acme"), adopt(v1alpha1.SubscriptionAdoptNever)))
+				w.lost("s", emulator.Cut().Before())
+				w.wait(24 * time.Hour) // It is paused, or the provider is down.
+				id := w.byHand(byHandLike("strangers-token", "app", "acme"))
+				w.wait(24 * time.Hour)
+				w.restart()
+				if deleted {
+					w.remove("s")
+					w.gone("s")
+				} else {
+					w.passes("s")
+				}
+				if _, there := w.Subscription(id); !there || !w.HoldsToken(id, "strangers-token") {
+					t.Errorf("it is taken or deleted; there: %t", there)
+				}
+				if cr := w.stored("s"); cr != nil && cr.Status.AtProvider.ID == id {
+					t.Errorf("it is held: %v", cr.GetCondition(v1alpha1.TypeApplied))
+				}
+			})
+		}
+	}
+}
+
+// What a stranger made under an ID, long after a create that was recorded in a backup, is not
+// taken for the result of that create by an object that comes back from there.
+//
+// contract: S9, S10, S11, A5, A11
+func TestStaleAttemptRestored(t *testing.T) {
+	for name, restoredStatus := range map[string]bool{"WithoutStatus": false, "WithStatus": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, emulator.InPlace, tokenSecret("tok", otherToken))
+			w.declareReal(emulator.InPlace)
+			w.add(subscription("s", application("app"), externalRef("acme"), adopt(v1alpha1.SubscriptionAdoptNever)))
+			w.lost("s", emulator.Cut().After())
+			backup := w.stored("s")
+			w.settle("s")
+			w.leavesNothing("s")
+			w.wait(24 * time.Hour)
+			w.byHand(byHandLike("strangers-token", "app", "acme"))
+			w.wait(24 * time.Hour)
+			w.restart()
+			backup.ResourceVersion, backup.UID, backup.Finalizers = "", "uid-restored", nil
+			backup.CreationTimestamp.Time = w.clock.Now()
+			st := backup.Status
+			backup.Status = v1alpha1.SubscriptionStatus{}
+			w.add(backup)
+			if restoredStatus {
+				w.report("s", st)
+			}
+			w.passes("s")
+			if !w.HoldsToken("acme", "strangers-token") || w.stored("s").Status.Deployed {
+				t.Errorf("it is taken: %v", w.stored("s").GetCondition(v1alpha1.TypeApplied))
+			}
+			w.remove("s")
+			w.gone("s")
+			if _, there := w.Subscription("acme"); !there {
+				t.Error("the stranger's is deleted")
+			}
+		})
+	}
+}
+
+// What a create made whose answer was lost is revoked although the reference to its API
+// cannot be followed any more.
+//
+// contract: S11, S23
+func TestRevokedWhileOpenAndUnfollowable(t *testing.T) {
+	w := newWorld(t, emulator.InPlace, tokenSecret("tok", secretToken))
+	w.declareReal(emulator.InPlace)
+	w.add(subscription("s", application("app")))
+	w.lost("s", emulator.Cut().After())
+	w.edit("s", status(v1alpha1.SubscriptionRevoked), func(cr *v1alpha1.Subscription) {
+		cr.Spec.ForProvider.APIID = nil
+		cr.Spec.ForProvider.APIIDRef = &v1alpha1.Reference{Name: "nope"}
+	})
+	for range 5 {
+		_, _ = w.pass("s")
+		w.wait(time.Minute)
+	}
+	if got := w.only(); got.Status != "REVOKED" {
+		t.Errorf("it is %s: %v", got.Status, w.stored("s").GetCondition(v1alpha1.TypeApplied))
 	}
 }

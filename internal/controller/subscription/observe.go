@@ -18,6 +18,7 @@ package subscription
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -113,6 +114,9 @@ func (e *external) observeUndeployed(ctx context.Context, cr *v1alpha1.Subscript
 	switch {
 	case p != nil:
 		return managed.ExternalObservation{}, p
+	case e.wish.APIProblem != nil && e.attemptOpen() && e.policies.ShouldCreate():
+		// What was made may have to be revoked.
+		return e.observeAbsent(ctx, cr)
 	case e.wish.APIProblem != nil:
 		return managed.ExternalObservation{}, e.wish.APIProblem
 	}
@@ -142,16 +146,18 @@ func (e *external) names(cr *v1alpha1.Subscription) bool {
 // a create of our own came to, that comes first: it would be forgotten otherwise.
 // Where it cannot be told, the name says it.
 func (e *external) observeNamed(ctx context.Context, cr *v1alpha1.Subscription, id string) (managed.ExternalObservation, error) {
-	if !e.attemptOpen() || !e.policies.ShouldCreate() {
+	if !e.attemptOpen() {
 		return e.observeImport(ctx, cr, id)
 	}
 	found, ambiguous, err := e.look(ctx, cr, e.attempt)
 	switch wait := e.at.TooLate(cr, cr.Status.CreateAttempt, e.now()).Sub(e.now()); {
 	case err != nil:
 		return managed.ExternalObservation{}, err
-	case found != nil:
+	case found != nil && e.policies.ShouldCreate():
 		e.recovered = found
 		return managed.ExternalObservation{}, nil
+	case found != nil:
+		e.leaveBehind(cr, fmt.Errorf("an earlier create of this object made the subscription %q, another one is named in the annotation crossplane.io/external-name, and spec.managementPolicies do not let this object hold what it created", found.ID))
 	case ambiguous == nil && wait > 0:
 		return managed.ExternalObservation{}, kind.After(errors.New("the gateway did not answer an earlier create, and may still carry it out; what is named instead is looked at once it no longer can"), wait)
 	}
@@ -209,8 +215,12 @@ func (e *external) observeAbsent(ctx context.Context, cr *v1alpha1.Subscription)
 			e.recovered = found
 			return managed.ExternalObservation{}, nil
 		}
+		e.unanswered = true
 	}
 
+	if p := e.wish.APIProblem; p != nil {
+		return managed.ExternalObservation{}, p
+	}
 	if p := e.wish.Plan.Problem; p != nil {
 		return managed.ExternalObservation{}, p
 	}
@@ -250,6 +260,9 @@ func (e *external) makeReady(ctx context.Context, cr *v1alpha1.Subscription) err
 	a, err := e.prepare(ctx, cr, id, preset)
 	if err != nil {
 		return err
+	}
+	if e.attemptElsewhere(cr) {
+		e.leaveBehind(cr, fmt.Errorf("%s; the provider config no longer leads there, and what is asked for is created where it does", unansweredAt(e.attempt)))
 	}
 	record.WriteAttempt(cr, a)
 	remember(cr, e.tokenNow.version)
@@ -303,6 +316,8 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 
 	got, err := e.gateway.ObserveSubscription(ctx, e.lookAs, b.ID)
 	switch {
+	case e.moved != nil && gateway.IsNotFound(err) && e.attemptOpen() && e.policies.ShouldCreate():
+		return managed.ExternalObservation{}, e.recoverNamed(ctx, cr)
 	case e.moved != nil && (gateway.IsNotFound(err) || !e.policies.ShouldUpdate()):
 		return managed.ExternalObservation{}, e.moved
 	case gateway.IsNotFound(err):
@@ -325,6 +340,20 @@ func (e *external) observeDeployed(ctx context.Context, cr *v1alpha1.Subscriptio
 		e.claims.Release(cr.GetUID(), h)
 	}
 	return e.judge(ctx, cr, got)
+}
+
+// recoverNamed recovers what the user names of what may have been created again, where
+// that could not be told.
+func (e *external) recoverNamed(ctx context.Context, cr *v1alpha1.Subscription) error {
+	found, _, err := e.look(ctx, cr, e.attempt)
+	if err != nil {
+		return err
+	}
+	if found == nil || found.ID != meta.GetExternalName(cr) {
+		return e.moved
+	}
+	e.recovered, e.wish = found, e.wish.held(e.baseline)
+	return nil
 }
 
 // observeVanished decides whether a subscription that is gone is created again.

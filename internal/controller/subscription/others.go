@@ -219,15 +219,23 @@ func (e *external) madeForOther(ctx context.Context, cr *v1alpha1.Subscription, 
 	return false, nil
 }
 
-// looksFirst tells whether another object that asked at this endpoint as well looks first
-// what came of it: the older one, if its create could still take effect when this one's was
-// sent. One that cannot look is not waited for for long.
+// looksFirst tells whether another object that asked as well looks first what came of it:
+// the older one, if its create could still take effect when this one's was sent. One that
+// cannot look is not waited for for long.
 func (e *external) looksFirst(o, cr *v1alpha1.Subscription) bool {
-	if !e.vouchedHere(o) || !ownership.Older(o, cr) || meta.IsPaused(o) {
+	if !ownership.Older(o, cr) || meta.IsPaused(o) {
 		return false
 	}
 	late := e.at.TooLateFor(sentAt(o))
 	patience := late.Add(lookPatience)
+	if !e.vouchedHere(o) {
+		if a, err := record.ReadAttempt(o); err != nil || a != nil && vouchedAttempt(o) == nil {
+			// What it records is not what it asked for.
+			return false
+		}
+		// That may be another gateway, where it asks again and again.
+		patience = e.at.TooLateFor(sentAt(cr)).Add(lookPatience)
+	}
 	if from := e.started.Add(lookPatience); from.After(patience) {
 		patience = from
 	}
