@@ -185,3 +185,64 @@ func TestNothingIsSentUnvouched(t *testing.T) {
 		})
 	}
 }
+
+// What a stranger made a day after a create that was never carried out is not taken for its
+// result by an object, or a provider, that rested meanwhile.
+//
+// contract: P1, S11, A11
+func TestMadeLongAfterAttempt(t *testing.T) {
+	for name, deleted := range map[string]bool{"Held": false, "Deleted": true} {
+		t.Run(name, func(t *testing.T) {
+			mg := managedGold()
+			b := newClockedBench(t, mg)
+			b.lost(mg, emulator.Cut().Before())
+			b.Advance(24 * time.Hour)
+			stranger, _ := b.Gateway.AddPlan("Gold")
+			b.Advance(24 * time.Hour)
+			b.memory = &memory{}
+			if deleted {
+				b.delete(mg)
+				b.gone(mg)
+			} else {
+				for range 3 {
+					_, _ = b.pass(mg)
+				}
+			}
+			if left := b.Gateway.Plans(); len(left) != 1 || left[0] != stranger {
+				t.Errorf("it is taken or deleted: %+v", left)
+			}
+		})
+	}
+}
+
+// What a stranger made under a name, long after a create that was recorded in a backup, is not
+// taken for the result of that create by an object that comes back from there.
+//
+// contract: P1, S11, A11
+func TestStaleAttemptRestored(t *testing.T) {
+	mg := managedGold()
+	b := newClockedBench(t, mg)
+	b.lost(mg, emulator.Cut().After())
+	backup := b.get(mg)
+	b.settle(mg)
+	b.delete(mg)
+	b.gone(mg)
+	b.Advance(24 * time.Hour)
+	stranger, _ := b.Gateway.AddPlan("Gold")
+	b.Advance(24 * time.Hour)
+	b.memory = &memory{}
+	backup.ResourceVersion, backup.UID, backup.Finalizers, backup.Status = "", "uid-restored", nil, v1alpha1.SubscriptionPlanStatus{}
+	backup.CreationTimestamp.Time = b.Now()
+	b.add(backup)
+	for range 3 {
+		_, _ = b.pass(backup)
+	}
+	if left := b.Gateway.Plans(); len(left) != 1 || left[0] != stranger {
+		t.Errorf("it is taken: %+v", left)
+	}
+	b.delete(backup)
+	b.gone(backup)
+	if len(b.Gateway.Plans()) != 1 {
+		t.Error("the stranger's is deleted")
+	}
+}

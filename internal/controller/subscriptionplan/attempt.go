@@ -21,10 +21,14 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
-// unanswered tells whether a create of the given name may have succeeded although
-// no answer came.
+// open tells whether a create may have succeeded although no answer came.
+func open(a *record.Attempt) bool {
+	return a != nil && a.Outcome == record.Open && a.AskedID != ""
+}
+
+// unanswered tells whether one that was sent to an endpoint may have.
 func unanswered(a *record.Attempt, endpoint string) bool {
-	return a != nil && a.Outcome == record.Open && a.AskedID != "" && a.Endpoint == endpoint
+	return open(a) && a.Endpoint == endpoint
 }
 
 // attempt returns the record of the create that is about to be made. One that is

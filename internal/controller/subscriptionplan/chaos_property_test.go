@@ -33,6 +33,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
@@ -101,7 +102,7 @@ func newChaos(t *rapid.T, g emulator.Generation) *chaos {
 		Restart:  c.restart,
 		Forget:   func(uid types.UID) { c.kind.Forget(uid) },
 		Reported: func(mg *v1alpha1.SubscriptionPlan) string { return mg.Status.AtProvider.ID },
-		Lose:     func(mg *v1alpha1.SubscriptionPlan) { mg.Status = v1alpha1.SubscriptionPlanStatus{} },
+		Lose:     c.lose,
 		Disguise: c.disguise, May: c.may, Did: c.did,
 	}
 	c.restart()
@@ -170,6 +171,18 @@ func (c *chaos) disguise(t *rapid.T, mg *v1alpha1.SubscriptionPlan) {
 	redraw(t, mg)
 	mg.Spec.ForProvider.PlanName = name
 	c.chosen[mg.UID] = meta.GetExternalName(mg)
+}
+
+// lose the status of a managed resource. When its create was sent is then said by the runtime
+// only, but by real time, which is not that of the gateway here.
+func (c *chaos) lose(mg *v1alpha1.SubscriptionPlan) {
+	if mg.Status.CreateAttempt != nil {
+		meta.RemoveAnnotations(mg, meta.AnnotationKeyExternalCreatePending)
+		if err := client.IgnoreNotFound(c.Kube.Update(c.T.Context(), mg)); err != nil {
+			c.T.Fatal(err)
+		}
+	}
+	mg.Status = v1alpha1.SubscriptionPlanStatus{}
 }
 
 // there tells whether a managed resource with the UID is there.

@@ -17,7 +17,10 @@ limitations under the License.
 package subscriptionplan
 
 import (
+	"slices"
+
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
@@ -115,6 +118,38 @@ func mayHaveMade(mg *v1alpha1.SubscriptionPlan, got *gateway.SubscriptionPlan) b
 	}
 	b, err := baselineFrom(mg)
 	return record.ReadVouched(mg, v) != nil || err == nil && b != nil && b.ID == got.ID
+}
+
+// madeBy is what a create made that a managed resource recorded and that was not answered:
+// of what a gateway lists that of the name that was free before, if it was created when the
+// create was sent. Where status does not say when, as a backup has none, the runtime's own
+// annotation does. Another endpoint may lead to the same gateway, but only status vouches
+// for what was sent there.
+func madeBy(mg *v1alpha1.SubscriptionPlan, a *record.Attempt, endpoint string, listed []gateway.SubscriptionPlan) *gateway.SubscriptionPlan {
+	v := mg.Status.CreateAttempt
+	vouched := record.ReadVouched(mg, v) != nil
+	if !open(a) || !a.AbsentBefore || a.Endpoint != endpoint && !vouched {
+		return nil
+	}
+	if !vouched {
+		v = &v1alpha1.CreateAttempt{}
+		if sent := meta.GetExternalCreatePending(mg); !sent.IsZero() {
+			v.Time = new(metav1.NewTime(sent))
+		}
+	}
+	if got := byPlanName(listed, a.AskedID); got != nil && record.Near(v, got.CreatedAt) {
+		return got
+	}
+	return nil
+}
+
+// byPlanName is the plan of a name, of which there is one at most, nil if there is none.
+func byPlanName(listed []gateway.SubscriptionPlan, name string) *gateway.SubscriptionPlan {
+	i := slices.IndexFunc(listed, func(p gateway.SubscriptionPlan) bool { return p.PlanName == name })
+	if i < 0 {
+		return nil
+	}
+	return &listed[i]
 }
 
 func holding(id string, at target.Target) ownership.Holding {

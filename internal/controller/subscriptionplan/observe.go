@@ -19,7 +19,6 @@ package subscriptionplan
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -197,33 +196,16 @@ func (e *external) lookByID(ctx context.Context, f *finding, id string) (bool, e
 	return true, nil
 }
 
+// lookByName looks for what our own create made, or for what has the name in the spec.
 func (e *external) lookByName(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *finding) error {
 	all, err := e.ListSubscriptionPlans(ctx)
 	if err != nil {
 		return err
 	}
 	e.at.Heard(all)
-	with := func(name string) *gateway.SubscriptionPlan {
-		i := slices.IndexFunc(all, func(p gateway.SubscriptionPlan) bool { return p.PlanName == name })
-		if i < 0 {
-			return nil
-		}
-		return &all[i]
-	}
-	if a := f.attempt; unanswered(a, e.at.Endpoint) && a.AbsentBefore {
-		if got := with(a.AskedID); got != nil {
-			f.how, f.got = byAttempt, got
-			return nil
-		}
-	}
-	if a := record.ReadVouched(mg, mg.Status.CreateAttempt); a != nil && a.Endpoint != e.at.Endpoint && a.AbsentBefore {
-		// This may be the same gateway by another name.
-		if got := with(a.AskedID); got != nil && record.Near(mg.Status.CreateAttempt, got.CreatedAt) {
-			f.how, f.got = byAttempt, got
-			return nil
-		}
-	}
-	if got := with(mg.Spec.ForProvider.PlanName); got != nil {
+	if got := madeBy(mg, f.attempt, e.at.Endpoint, all); got != nil {
+		f.how, f.got = byAttempt, got
+	} else if got := byPlanName(all, mg.Spec.ForProvider.PlanName); got != nil {
 		f.how, f.got = byName, got
 	}
 	return nil
