@@ -389,6 +389,25 @@ func TestDeletedWhileOpen(t *testing.T) {
 	b.gone(mg)
 }
 
+// So it is where the API vanished and was about to be created again.
+//
+// contract: S33
+func TestDeletedWhileCreatedAgain(t *testing.T) {
+	mg := managedBooks()
+	b := newBench(t, mg)
+	b.Gateway.DeleteAPI(b.settle(mg).Status.AtProvider.ID)
+	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().Before()))
+	if _, err := b.pass(mg); err == nil {
+		t.Fatal("no error")
+	}
+	b.delete(mg)
+	if got, err := b.pass(mg); got == nil || err == nil {
+		t.Fatalf("gone too early: %v", err)
+	}
+	b.Advance(b.at.Timeout + 31*time.Second)
+	b.gone(mg)
+}
+
 // A record that names what no URL can carry keeps no object from its deletion.
 //
 // contract: S32

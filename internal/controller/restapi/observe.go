@@ -271,7 +271,7 @@ func (e *external) absent(mg *v1alpha1.RestApi) (managed.ExternalObservation, er
 	}
 	// A create may still be under way: its answer got lost, or this process was
 	// ended while it waited. Only when it must be over is absence proof.
-	if f := e.found; f.got == nil && f.baseline == nil && f.attempt != nil && f.attempt.Outcome == record.Open {
+	if f := e.found; f.got == nil && f.attempt != nil && f.attempt.Outcome == record.Open {
 		if wait := e.at.TooLate(mg, nil, e.now()).Sub(e.now()); wait > 0 {
 			return managed.ExternalObservation{}, kind.After(errors.New("waiting until a create whose answer was lost must be over"), min(wait, 10*time.Second))
 		}

@@ -246,3 +246,26 @@ func TestStaleAttemptRestored(t *testing.T) {
 		t.Error("the stranger's is deleted")
 	}
 }
+
+// A plan that vanished and is about to be created again, when its object is deleted, is not
+// left behind if the create takes effect late.
+//
+// contract: S33, P1, S11
+func TestDeletedWhileCreatedAgain(t *testing.T) {
+	mg := managedGold()
+	b := newClockedBench(t, mg)
+	b.Gateway.DeletePlan(b.settle(mg).Status.AtProvider.ID)
+	b.Advance(time.Minute)
+	b.lost(mg, emulator.Cut().Before())
+	b.delete(mg)
+	if got, err := b.pass(mg); got == nil || err == nil {
+		t.Errorf("gone too early: %v", err)
+	}
+	_, _ = b.Gateway.AddPlan("Gold") // The create takes effect late.
+	if b.get(mg) != nil {
+		b.gone(mg)
+	}
+	if left := b.Gateway.Plans(); len(left) != 0 {
+		t.Errorf("left behind: %+v", left)
+	}
+}

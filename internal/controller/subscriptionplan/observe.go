@@ -225,7 +225,7 @@ func (e *external) absent(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObserv
 	}
 	// A create may still be under way: its answer got lost, or this process was
 	// ended while it waited. Only when it must be over is absence proof.
-	if f.got == nil && f.baseline == nil && f.attempt != nil && f.attempt.Outcome == record.Open {
+	if a := f.attempt; open(a) && (f.got == nil || f.got.PlanName != a.AskedID) {
 		if wait := e.at.TooLate(mg, mg.Status.CreateAttempt, e.now()).Sub(e.now()); wait > 0 {
 			return managed.ExternalObservation{}, kind.After(errors.New("waiting until a create whose answer was lost must be over"), min(wait, 10*time.Second))
 		}
