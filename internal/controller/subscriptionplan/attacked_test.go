@@ -22,6 +22,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -268,4 +270,78 @@ func TestDeletedWhileCreatedAgain(t *testing.T) {
 	if left := b.Gateway.Plans(); len(left) != 0 {
 		t.Errorf("left behind: %+v", left)
 	}
+}
+
+// An older object that asked for the same plan name and does not look what came of it keeps
+// nobody from that, nor from deleting it: not for a moment where it is paused or its create
+// was over when the other one was sent, and for ten minutes else.
+//
+// contract: S11, S33, P1, A5
+func TestWhoDoesNotLookBlocksNobody(t *testing.T) {
+	cases := map[string]struct {
+		paused bool
+		later  time.Duration
+		wait   int
+	}{
+		"Paused": {paused: true},
+		"Over":   {later: 2 * time.Minute},
+		"Silent": {wait: 10},
+	}
+	for name, tc := range cases {
+		for dname, deleted := range map[string]bool{"Held": false, "Deleted": true} {
+			t.Run(name+"/"+dname, func(t *testing.T) {
+				older, mg := managedGold(intruding), managedGold(since)
+				b := newClockedBench(t, older, mg)
+				b.lost(older, emulator.Cut().Before())
+				if tc.paused {
+					b.edit(older, func(mg *v1alpha1.SubscriptionPlan) {
+						meta.AddAnnotations(mg, map[string]string{meta.AnnotationKeyReconciliationPaused: "true"})
+					})
+				}
+				b.Advance(tc.later)
+				b.memory = &memory{} // So that nobody remembers who is about to create it.
+				b.lost(mg, emulator.Cut().After())
+				if deleted {
+					b.delete(mg)
+				}
+				for range tc.wait {
+					if got, err := b.pass(mg); got == nil || err == nil || got.Status.Deployed {
+						t.Fatalf("the older one is not waited for: %v", err)
+					}
+					b.Advance(time.Minute)
+				}
+				b.Advance(time.Minute)
+				if deleted {
+					b.gone(mg)
+					if left := b.Gateway.Plans(); len(left) != 0 {
+						t.Errorf("left behind: %+v", left)
+					}
+					return
+				}
+				ready(t, b.settle(mg))
+				b.untaken()
+			})
+		}
+	}
+}
+
+// Who was kept from looking by the provider, which was down, has its ten minutes from when
+// that is back.
+//
+// contract: S11, P1
+func TestOlderLooksFirstAfterAStart(t *testing.T) {
+	older, younger := managedGold(func(mg *v1alpha1.SubscriptionPlan) { mg.CreationTimestamp = metav1.NewTime(time.Unix(1, 0)) }), managedGold(intruding, since)
+	b := newClockedBench(t, older, younger)
+	b.lost(older, emulator.Cut().After())
+	b.by(anotherName, func() {
+		b.memory = &memory{}
+		b.lost(younger, emulator.Cut().After())
+		b.Advance(time.Hour)
+		b.memory = &memory{started: b.Now()}
+		if got, err := b.pass(younger); err == nil || got.Status.Deployed {
+			t.Errorf("the older one is not waited for: %v", err)
+		}
+	})
+	ready(t, b.settle(older))
+	b.untaken()
 }

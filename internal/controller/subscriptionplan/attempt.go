@@ -17,6 +17,8 @@ limitations under the License.
 package subscriptionplan
 
 import (
+	"time"
+
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
@@ -29,6 +31,14 @@ func open(a *record.Attempt) bool {
 // unanswered tells whether one that was sent to an endpoint may have.
 func unanswered(a *record.Attempt, endpoint string) bool {
 	return open(a) && a.Endpoint == endpoint
+}
+
+// sentAt is when, by the status of a managed resource, its create was sent.
+func sentAt(mg *v1alpha1.SubscriptionPlan) time.Time {
+	if v := mg.Status.CreateAttempt; v != nil && v.Time != nil {
+		return v.Time.Time
+	}
+	return time.Time{}
 }
 
 // attempt returns the record of the create that is about to be made. One that is

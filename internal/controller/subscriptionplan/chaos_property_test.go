@@ -119,7 +119,7 @@ func newChaos(t *rapid.T, g emulator.Generation) *chaos {
 func (c *chaos) restart() {
 	o := kind.Options{Options: xpcontroller.Options{PollInterval: time.Minute, Features: &feature.Flags{}}, Gateways: c.b.Pool(c.T), ClusterID: "cluster-1", Clock: c.b, Metrics: c.b.metrics}
 	o.Features.Enable(feature.EnableBetaManagementPolicies)
-	c.kind = newKind(c.b.Kube)
+	c.kind = newKind(c.b.Kube, c.b.Now())
 	c.connector = c.kind.Connector(c.b.Kube, c.b.Kube, c.b.Events, passtest.Untracked(), o)
 }
 

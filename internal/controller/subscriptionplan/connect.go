@@ -49,6 +49,8 @@ type api interface {
 
 // memory is what the passes over all SubscriptionPlans share.
 type memory struct {
+	// started is when this process began.
+	started    time.Time
 	claims     ownership.Claims
 	incumbents ownership.Incumbents
 	contests   contest.Contests

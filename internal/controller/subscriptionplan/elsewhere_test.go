@@ -354,3 +354,39 @@ func TestGatewayMoves(t *testing.T) {
 		})
 	}
 }
+
+// What the create of an older object made, and was not answered or not reported yet, is not
+// taken by a younger one that asked for the same by another name of the gateway, and was not
+// answered either.
+//
+// contract: P1, S11, S12, A5
+func TestLostBesideAskedByAnotherName(t *testing.T) {
+	at := func(s int64) func(*v1alpha1.SubscriptionPlan) {
+		return func(mg *v1alpha1.SubscriptionPlan) { mg.CreationTimestamp = metav1.NewTime(time.Unix(s, 0)) }
+	}
+	for name, lost := range map[string]bool{"Lost": true, "JustCreated": false} {
+		t.Run(name, func(t *testing.T) {
+			mg := managedGold(at(1))
+			b := newClockedBench(t, mg)
+			thief := managedGold(intruding, at(2))
+			b.add(thief)
+			b.by(anotherName, func() { b.lost(thief, emulator.Cut().Before()) })
+			if lost {
+				b.lost(mg, emulator.Cut().After())
+			} else if _, err := b.pass(mg); err != nil {
+				t.Fatal(err)
+			}
+			b.Advance(2 * time.Minute)
+			b.by(anotherName, func() {
+				for range 3 {
+					_, _ = b.pass(thief)
+				}
+			})
+			for range 3 {
+				_, _ = b.pass(mg)
+			}
+			b.untaken()
+			ready(t, b.get(mg))
+		})
+	}
+}

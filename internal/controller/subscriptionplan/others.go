@@ -18,12 +18,14 @@ package subscriptionplan
 
 import (
 	"context"
-	"slices"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/ownership"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
@@ -82,8 +84,9 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 // askedByOther tells whether another managed resource has the better claim to a plan
 // that nobody holds: it is about to create one of that name, or status vouches for a
 // create that can have made it, by whatever name of the gateway, unless this one is
-// recorded to hold it at this endpoint and that create is long ago. Where both asked for
-// it here, the older resource goes first.
+// recorded to hold it at this endpoint and that create is long ago. Where this one's
+// create, sent here, can have made it as well, that is nothing against one that was
+// answered, and of those that were not the older resource looks first.
 func (e *external) askedByOther(ctx context.Context, mg *v1alpha1.SubscriptionPlan, got *gateway.SubscriptionPlan) (bool, error) {
 	name := got.PlanName
 	if e.memory.claims.Reserved(nameClaim(name, e.at), mg.GetUID(), e.now()) {
@@ -96,15 +99,47 @@ func (e *external) askedByOther(ctx context.Context, mg *v1alpha1.SubscriptionPl
 	mine := e.mayHaveMadeHere(mg, got)
 	held, _ := holderOf(mg, got)
 	recorded := held.ID == got.ID && held.Endpoint == e.at.Endpoint
-	return slices.ContainsFunc(l.Items, func(o v1alpha1.SubscriptionPlan) bool {
+	waits := false
+	for i := range l.Items {
+		o := &l.Items[i]
 		v := o.Status.CreateAttempt
-		theirs := mayHaveMade(&o, got) && !(recorded && v.Endpoint != e.at.Endpoint && record.Stale(v, e.now()))
-		if mine {
-			theirs = e.mayHaveMadeHere(&o, got) && ownership.Older(&o, mg)
+		switch {
+		case o.GetUID() == mg.GetUID(), !mayHaveMade(o, got), recorded && v.Endpoint != e.at.Endpoint && record.Stale(v, e.now()):
+		case !mine || record.ReadVouched(o, v) == nil:
+			return true, nil
+		default:
+			waits = waits || e.looksFirst(o, mg)
 		}
-		return theirs && o.GetUID() != mg.GetUID()
-	}), nil
+	}
+	if waits && meta.WasDeleted(mg) {
+		// If it is not the other one's, it is to go with this one.
+		return false, kind.After(errors.New("an older object asked for what was found as well"), lookPause)
+	}
+	return waits, nil
 }
+
+// looksFirst tells whether another managed resource, whose create was not answered either,
+// looks first what came of it: the older one, if its create could still take effect when
+// this one's was sent. One that cannot look is not waited for for long, however often it
+// asks anew meanwhile.
+func (e *external) looksFirst(o, mg *v1alpha1.SubscriptionPlan) bool {
+	if !ownership.Older(o, mg) || meta.IsPaused(o) || e.at.TooLateFor(sentAt(o)).Before(sentAt(mg)) {
+		return false
+	}
+	patience := e.at.TooLateFor(sentAt(mg)).Add(lookPatience)
+	if from := e.memory.started.Add(lookPatience); from.After(patience) {
+		patience = from
+	}
+	return e.now().Before(patience)
+}
+
+// lookPatience is how long an object has to look what came of its create, once that can no
+// longer take effect, or this process began, and lookPause how often it is seen whether it
+// has.
+const (
+	lookPatience = 10 * time.Minute
+	lookPause    = 10 * time.Second
+)
 
 // mayHaveMadeHere tells whether a plan can be the result of a create of a managed
 // resource at this endpoint.

@@ -25,6 +25,7 @@ package subscriptionplan
 
 import (
 	"context"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -45,10 +46,12 @@ import (
 )
 
 // Setup adds a controller for SubscriptionPlans.
-func Setup(mgr ctrl.Manager, o kind.Options) error { return newKind(mgr.GetClient()).Setup(mgr, o) }
+func Setup(mgr ctrl.Manager, o kind.Options) error {
+	return newKind(mgr.GetClient(), o.Clock.Now()).Setup(mgr, o)
+}
 
-func newKind(kube client.Client) *kind.Kind[*v1alpha1.SubscriptionPlan] {
-	m := &memory{}
+func newKind(kube client.Client, started time.Time) *kind.Kind[*v1alpha1.SubscriptionPlan] {
+	m := &memory{started: started}
 	return &kind.Kind[*v1alpha1.SubscriptionPlan]{
 		GroupVersionKind: v1alpha1.SubscriptionPlanGroupVersionKind,
 		New:              func() *v1alpha1.SubscriptionPlan { return &v1alpha1.SubscriptionPlan{} },
