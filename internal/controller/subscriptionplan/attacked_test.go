@@ -345,3 +345,48 @@ func TestOlderLooksFirstAfterAStart(t *testing.T) {
 	ready(t, b.settle(older))
 	b.untaken()
 }
+
+// A create that may still take effect is not forgotten since its object is renamed to a plan
+// that is there and may be adopted, or names one to import.
+//
+// contract: P1, S11, S33
+func TestAnotherTakenWhileOpen(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault    emulator.Fault
+		imported bool
+	}{
+		"AdoptedLate":  {fault: emulator.Cut().Before()},
+		"AdoptedMade":  {fault: emulator.Cut().After()},
+		"ImportedLate": {fault: emulator.Cut().Before(), imported: true},
+		"ImportedMade": {fault: emulator.Cut().After(), imported: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mg := managedGold(adopt)
+			b := newClockedBench(t, mg)
+			silver, _ := b.Gateway.AddPlan("Silver")
+			b.Advance(time.Hour)
+			b.lost(mg, c.fault)
+			b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) {
+				mg.Spec.ForProvider.PlanName = "Silver"
+				if c.imported {
+					meta.SetExternalName(mg, silver.ID)
+				}
+			})
+			for range 3 {
+				_, _ = b.pass(mg)
+			}
+			if _, there := b.Gateway.Plan("Gold"); !there {
+				_, _ = b.Gateway.AddPlan("Gold") // The create takes effect late.
+			}
+			for range 10 {
+				_, _ = b.pass(mg)
+				b.Advance(time.Minute)
+			}
+			b.delete(mg)
+			b.gone(mg)
+			if _, left := b.Gateway.Plan("Gold"); left {
+				t.Errorf("Gold is left behind: %+v", b.Gateway.Plans())
+			}
+		})
+	}
+}

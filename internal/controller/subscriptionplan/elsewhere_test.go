@@ -390,3 +390,34 @@ func TestLostBesideAskedByAnotherName(t *testing.T) {
 		})
 	}
 }
+
+// What may still be created is waited for before another name is asked for, also where the
+// endpoint is written in another way by then.
+//
+// contract: P1, S11, S33
+func TestRenamedAndRespelledWhileOpen(t *testing.T) {
+	for name, endpoint := range map[string]string{"Stays": "", "Respelled": anotherName} {
+		t.Run(name, func(t *testing.T) {
+			mg := managedGold()
+			b := newClockedBench(t, mg)
+			b.lost(mg, emulator.Cut().Before())
+			b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) { mg.Spec.ForProvider.PlanName = "Silver" })
+			if endpoint != "" {
+				b.at.Endpoint = endpoint
+			}
+			for range 2 {
+				_, _ = b.pass(mg)
+			}
+			_, _ = b.Gateway.AddPlan("Gold") // The create takes effect late.
+			for range 5 {
+				_, _ = b.pass(mg)
+				b.Advance(time.Minute)
+			}
+			b.delete(mg)
+			b.gone(mg)
+			if left := b.Gateway.Plans(); len(left) != 0 {
+				t.Errorf("left behind: %+v", left)
+			}
+		})
+	}
+}

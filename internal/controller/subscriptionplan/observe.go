@@ -123,7 +123,7 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (*fi
 		a := *f.attempt
 		a.Outcome = record.Refused
 		f.attempt, f.how, f.got = &a, absent, nil
-		if err := e.lookByName(ctx, mg, f); err != nil {
+		if err := e.look(ctx, mg, f); err != nil {
 			conditions.Set(mg, conditions.Unknown(err))
 			return nil, err
 		}
@@ -154,7 +154,7 @@ func (e *external) situation(mg *v1alpha1.SubscriptionPlan, f *finding) situatio
 }
 
 // look for the plan: under its ID, if it has one, else under the name that was
-// asked for, else under the name in the spec.
+// asked for, else under the ID to import, or the name in the spec.
 func (e *external) look(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *finding) error {
 	id := named(mg)
 	switch {
@@ -171,6 +171,13 @@ func (e *external) look(ctx context.Context, mg *v1alpha1.SubscriptionPlan, f *f
 			f.baseline = b
 			return err
 		}
+	}
+	if f.baseline == nil && id != "" && open(f.attempt) {
+		// What its create made is not to be forgotten for an import.
+		if err := e.lookByName(ctx, mg, f); err != nil || f.how == byAttempt {
+			return err
+		}
+		f.how, f.got = absent, nil
 	}
 	if id != "" {
 		// One that is not where it is recorded to be may have been created anew, and the
@@ -258,18 +265,27 @@ func (e *external) prepareCreate(mg *v1alpha1.SubscriptionPlan) (managed.Externa
 	if e.found.baseline != nil && e.memory.contests.Vanishes(mg.GetUID(), e.now()) {
 		return managed.ExternalObservation{}, e.giveWay(mg, conditions.Vanishes())
 	}
-	if wait := e.outstanding(mg, e.found.attempt); wait > 0 {
-		return managed.ExternalObservation{}, kind.After(errors.New("the gateway did not answer a create under the former planName, and may still carry it out"), min(wait, 10*time.Second))
+	if err := e.afterOpen(mg); err != nil {
+		return managed.ExternalObservation{}, err
 	}
 	before := record.ReadVouched(mg, mg.Status.CreateAttempt)
 	record.WriteAttempt(mg, attempt(before, name, true, e.at.Endpoint))
 	return managed.ExternalObservation{ResourceExists: false}, nil
 }
 
-// outstanding is for how long a create under another name than that of the spec, which
-// was not answered, can still take effect.
+// afterOpen waits until another create than that which the spec asks for, and which was not
+// answered, can no longer take effect, before what is recorded of it is overwritten.
+func (e *external) afterOpen(mg *v1alpha1.SubscriptionPlan) error {
+	if wait := e.outstanding(mg, e.found.attempt); wait > 0 {
+		return kind.After(errors.New("a create under the former planName or at the former endpoint was not answered, and may still be carried out"), min(wait, 10*time.Second))
+	}
+	return nil
+}
+
+// outstanding is for how long a create under another name than that of the spec, or at
+// another endpoint, which was not answered, can still take effect.
 func (e *external) outstanding(mg *v1alpha1.SubscriptionPlan, a *record.Attempt) time.Duration {
-	if !unanswered(a, e.at.Endpoint) || a.AskedID == mg.Spec.ForProvider.PlanName {
+	if !open(a) || unanswered(a, e.at.Endpoint) && a.AskedID == mg.Spec.ForProvider.PlanName {
 		return 0
 	}
 	return e.at.TooLate(mg, mg.Status.CreateAttempt, e.now()).Sub(e.now())
@@ -280,9 +296,13 @@ func (e *external) outstanding(mg *v1alpha1.SubscriptionPlan, a *record.Attempt)
 func (e *external) prepareTake(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (managed.ExternalObservation, error) {
 	f := e.found
 	f.answer = compare(mg.Spec.ForProvider, f.got, false)
+	if err := e.afterOpen(mg); err != nil {
+		return managed.ExternalObservation{}, err
+	}
 	switch {
 	case e.policies.ShouldCreate():
-		record.WriteAttempt(mg, attempt(f.attempt, mg.Spec.ForProvider.PlanName, false, e.at.Endpoint))
+		// No create that it records made this.
+		record.WriteAttempt(mg, attempt(nil, mg.Spec.ForProvider.PlanName, false, e.at.Endpoint))
 		return managed.ExternalObservation{ResourceExists: false}, nil
 	case e.policies.ShouldUpdate():
 		return managed.ExternalObservation{ResourceExists: true, Diff: strings.Join(f.answer.differs, ", ")}, nil
@@ -293,6 +313,12 @@ func (e *external) prepareTake(ctx context.Context, mg *v1alpha1.SubscriptionPla
 
 // manage a plan that is held, or that is from now on.
 func (e *external) manage(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (managed.ExternalObservation, error) {
+	if f := e.found; f.baseline == nil && f.how != byAttempt {
+		// It is held from now on, and no create made it.
+		if err := e.afterOpen(mg); err != nil {
+			return managed.ExternalObservation{}, err
+		}
+	}
 	filled, err := e.hold(ctx, mg)
 	if err != nil {
 		return managed.ExternalObservation{}, err
