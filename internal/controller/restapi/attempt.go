@@ -25,12 +25,15 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 )
 
+// open tells whether a create may have succeeded although no answer came.
+func open(a *record.Attempt) bool { return a != nil && a.Outcome == record.Open }
+
 // attempt returns the record of the create that is about to be made. One that is
 // open for the same handle on the same gateway stays as it is, so that it is byte
 // for byte the same between retries, and what was absent before the first request
 // stays known as such.
 func attempt(before *record.Attempt, handle string, preset, absent bool, endpoint string) record.Attempt {
-	if before != nil && before.Outcome == record.Open && before.AskedID == handle && before.Endpoint == endpoint && before.Preset == preset {
+	if open(before) && before.AskedID == handle && before.Endpoint == endpoint && before.Preset == preset {
 		return *before
 	}
 	return record.Attempt{AskedID: handle, Preset: preset, AbsentBefore: absent, Endpoint: endpoint, Outcome: record.Open}
@@ -59,7 +62,7 @@ func identity(mg *v1alpha1.RestApi, b *record.Baseline, a *record.Attempt) (hand
 		// What is held is what is deleted, whatever the annotation says by now; and
 		// an annotation that was removed is restored.
 		return b.ID, a != nil && a.Preset
-	case deleting && a != nil && a.Outcome == record.Open:
+	case deleting && open(a):
 		return a.AskedID, a.Preset
 	case b != nil:
 		return name, a != nil && a.Preset

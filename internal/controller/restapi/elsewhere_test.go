@@ -17,12 +17,14 @@ limitations under the License.
 package restapi
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 )
 
 // An API whose mark was erased is not taken over by another object of the cluster that
@@ -82,5 +84,56 @@ func TestEarnedElsewhereBlocksNothing(t *testing.T) {
 	ready(t, b.settle(mg))
 	if o := b.owner("books"); o != "cluster-1/team-a/books" {
 		t.Errorf("its owner is %q", o)
+	}
+}
+
+// What was asked for where the configuration no longer leads, and was not answered, is told of
+// once, before it is forgotten: since the object is deleted, or asks the other gateway.
+//
+// contract: S33
+func TestMovedWhileOpen(t *testing.T) {
+	for name, deleted := range map[string]bool{"Created": false, "Deleted": true} {
+		t.Run(name, func(t *testing.T) {
+			mg := managedBooks()
+			b := newBench(t, mg)
+			b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+			if _, err := b.pass(mg); err == nil {
+				t.Fatal("no error")
+			}
+			elsewhere := newBench(t)
+			elsewhere.Kube, elsewhere.memory, elsewhere.Events = b.Kube, b.memory, b.Events
+			elsewhere.at.Endpoint = "http://elsewhere"
+			if deleted {
+				b.delete(mg)
+				elsewhere.gone(mg)
+			} else {
+				ready(t, elsewhere.settle(mg))
+			}
+			if n := len(b.Events.With("LeftBehind")); n != 1 {
+				t.Errorf("it is told of %d times", n)
+			}
+		})
+	}
+}
+
+// What is found again is not told of as left behind once it is created elsewhere, after it
+// vanished and came back by a create that was not answered.
+//
+// contract: S33, A8
+func TestCreatedAgainThenMoved(t *testing.T) {
+	mg := managedBooks()
+	b := newBench(t, mg)
+	b.Gateway.DeleteAPI(b.settle(mg).Status.AtProvider.ID)
+	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
+	if _, err := b.pass(mg); err == nil {
+		t.Fatal("no error")
+	}
+	ready(t, b.settle(mg))
+	elsewhere := newBench(t)
+	elsewhere.Kube, elsewhere.memory, elsewhere.Events = b.Kube, b.memory, b.Events
+	elsewhere.at.Endpoint, elsewhere.at.Accepted = "http://elsewhere", true
+	ready(t, elsewhere.settle(mg))
+	if told := b.Events.With("LeftBehind"); len(told) != 0 {
+		t.Errorf("told %v", told)
 	}
 }

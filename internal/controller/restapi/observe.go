@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -271,13 +272,25 @@ func (e *external) absent(mg *v1alpha1.RestApi) (managed.ExternalObservation, er
 	}
 	// A create may still be under way: its answer got lost, or this process was
 	// ended while it waited. Only when it must be over is absence proof.
-	if f := e.found; f.got == nil && f.attempt != nil && f.attempt.Outcome == record.Open {
+	if f := e.found; f.got == nil && open(f.attempt) {
 		if wait := e.at.TooLate(mg, nil, e.now()).Sub(e.now()); wait > 0 {
 			return managed.ExternalObservation{}, kind.After(errors.New("waiting until a create whose answer was lost must be over"), min(wait, 10*time.Second))
 		}
 	}
+	e.leaveBehind(mg, "this object is deleted")
 	return managed.ExternalObservation{}, nil
 }
+
+// leaveBehind tells, before the record of it goes, of a create that was sent to where the
+// configuration no longer leads, and was not answered.
+func (e *external) leaveBehind(mg *v1alpha1.RestApi, because string) {
+	if a := e.found.attempt; open(a) && a.AbsentBefore && a.Endpoint != e.at.Endpoint {
+		e.events.Event(mg, event.Warning("LeftBehind", fmt.Errorf("%s, and %s did not answer whether it had created the API %q for it; the provider config no longer leads there", because, a.Endpoint, a.AskedID)))
+	}
+}
+
+// asksElsewhere is why a create is forgotten whose object is not deleted.
+const asksElsewhere = "this object asks another gateway now"
 
 // remember what is held where only status tells, before that is lost.
 func (e *external) remember(ctx context.Context, mg *v1alpha1.RestApi) error {
@@ -319,6 +332,7 @@ func (e *external) prepareCreate(ctx context.Context, mg *v1alpha1.RestApi) (man
 	if f.baseline != nil && e.memory.contests.Vanishes(mg.GetUID(), e.now()) {
 		return managed.ExternalObservation{}, e.giveWay(mg, conditions.Vanishes())
 	}
+	e.leaveBehind(mg, asksElsewhere)
 	record.WriteAttempt(mg, attempt(f.attempt, f.handle, f.preset, true, e.at.Endpoint))
 	return managed.ExternalObservation{ResourceExists: false}, nil
 }
@@ -338,6 +352,7 @@ func (e *external) prepareTake(ctx context.Context, mg *v1alpha1.RestApi) (manag
 		return managed.ExternalObservation{}, err
 	}
 	if e.policies.ShouldCreate() {
+		e.leaveBehind(mg, asksElsewhere)
 		record.WriteAttempt(mg, attempt(f.attempt, f.handle, f.preset, false, e.at.Endpoint))
 		return managed.ExternalObservation{ResourceExists: false}, nil
 	}
@@ -379,8 +394,11 @@ func (e *external) hold(ctx context.Context, mg *v1alpha1.RestApi) error {
 		return err
 	}
 	if f.baseline != nil && stored != nil && stored.ID == want.ID && f.baseline.ID == want.ID && f.baseline.Endpoint == want.Endpoint &&
-		(want.GatewayID == "" || f.baseline.GatewayID == want.GatewayID) && meta.GetExternalName(mg) == f.handle && !meta.ExternalCreateIncomplete(mg) {
+		(want.GatewayID == "" || f.baseline.GatewayID == want.GatewayID) && meta.GetExternalName(mg) == f.handle && !meta.ExternalCreateIncomplete(mg) && !open(f.attempt) {
 		return nil
+	}
+	if f.verdict.action == take {
+		e.leaveBehind(mg, asksElsewhere)
 	}
 	answered(mg)
 	meta.SetExternalName(mg, f.handle)

@@ -33,6 +33,11 @@ func unanswered(a *record.Attempt, endpoint string) bool {
 	return open(a) && a.Endpoint == endpoint
 }
 
+// unansweredElsewhere tells whether one that was sent to another endpoint may have.
+func unansweredElsewhere(a *record.Attempt, endpoint string) bool {
+	return open(a) && a.AbsentBefore && a.Endpoint != endpoint
+}
+
 // sentAt is when, by the status of a managed resource, its create was sent.
 func sentAt(mg *v1alpha1.SubscriptionPlan) time.Time {
 	if v := mg.Status.CreateAttempt; v != nil && v.Time != nil {

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
@@ -419,5 +420,72 @@ func TestRenamedAndRespelledWhileOpen(t *testing.T) {
 				t.Errorf("left behind: %+v", left)
 			}
 		})
+	}
+}
+
+// What was asked for where the configuration no longer leads, and was not answered, is told of
+// once, before it is forgotten: since the object is deleted, asks the other gateway for a plan,
+// or has one there already. There it is asked for once the first create must be over.
+//
+// contract: S11, S33, P1
+func TestMovedWhileOpen(t *testing.T) {
+	cases := map[string]struct {
+		there  bool
+		change func(p emulator.Plan) func(*v1alpha1.SubscriptionPlan)
+	}{
+		"Deleted": {},
+		"Created": {change: func(emulator.Plan) func(*v1alpha1.SubscriptionPlan) { return func(*v1alpha1.SubscriptionPlan) {} }},
+		"Adopted": {there: true, change: func(emulator.Plan) func(*v1alpha1.SubscriptionPlan) { return adopt }},
+		"Updated": {there: true, change: func(emulator.Plan) func(*v1alpha1.SubscriptionPlan) {
+			return func(mg *v1alpha1.SubscriptionPlan) {
+				adopt(mg)
+				only(xpv2.ManagementActionObserve, xpv2.ManagementActionUpdate)(mg)
+			}
+		}},
+		"Imported": {there: true, change: func(p emulator.Plan) func(*v1alpha1.SubscriptionPlan) { return preset(p.ID) }},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			mg := managedGold()
+			b := newClockedBench(t, mg)
+			b.lost(mg, emulator.Cut().After())
+			elsewhere := newClockedBench(t)
+			elsewhere.Kube, elsewhere.memory, elsewhere.Events = b.Kube, b.memory, b.Events
+			elsewhere.at.Endpoint = "http://elsewhere"
+			if _, err := elsewhere.pass(mg); err == nil || len(elsewhere.Gateway.Plans()) != 0 {
+				t.Errorf("the first create is not waited for: %v", err)
+			}
+			elsewhere.Advance(time.Hour) // What is there came long after.
+			p := emulator.Plan{}
+			if tc.there {
+				p, _ = elsewhere.Gateway.AddPlan("Gold")
+			}
+			if tc.change == nil {
+				b.delete(mg)
+				elsewhere.gone(mg)
+			} else {
+				b.edit(mg, tc.change(p))
+				ready(t, elsewhere.settle(mg))
+			}
+			if n := len(b.Events.With("LeftBehind")); n != 1 {
+				t.Errorf("it is told of %d times", n)
+			}
+		})
+	}
+}
+
+// What is found by another name of the gateway is not left behind: it is deleted with its
+// object, and nothing is told.
+//
+// contract: P1, S11, S33
+func TestRespelledAndDeleted(t *testing.T) {
+	mg := managedGold()
+	b := newClockedBench(t, mg)
+	b.lost(mg, emulator.Cut().After())
+	b.at.Endpoint = anotherName
+	b.delete(mg)
+	b.gone(mg)
+	if left, told := b.Gateway.Plans(), b.Events.With("LeftBehind"); len(left) != 0 || len(told) != 0 {
+		t.Errorf("left is %+v, and told %v", left, told)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -237,8 +238,20 @@ func (e *external) absent(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObserv
 			return managed.ExternalObservation{}, kind.After(errors.New("waiting until a create whose answer was lost must be over"), min(wait, 10*time.Second))
 		}
 	}
+	e.leaveBehind(mg, "this object is deleted")
 	return managed.ExternalObservation{}, nil
 }
+
+// leaveBehind tells, before the record of it goes, of a create that was sent to where the
+// configuration no longer leads, and was not answered.
+func (e *external) leaveBehind(mg *v1alpha1.SubscriptionPlan, because string) {
+	if a := e.found.attempt; unansweredElsewhere(a, e.at.Endpoint) {
+		e.events.Event(mg, event.Warning("LeftBehind", fmt.Errorf("%s, and %s did not answer whether it had created the plan %q for it; the provider config no longer leads there", because, a.Endpoint, a.AskedID)))
+	}
+}
+
+// asksElsewhere is why a create is forgotten whose object is not deleted.
+const asksElsewhere = "this object asks another gateway now"
 
 // lose what status tells of a plan.
 func lose(mg *v1alpha1.SubscriptionPlan) {
@@ -268,6 +281,7 @@ func (e *external) prepareCreate(mg *v1alpha1.SubscriptionPlan) (managed.Externa
 	if err := e.afterOpen(mg); err != nil {
 		return managed.ExternalObservation{}, err
 	}
+	e.leaveBehind(mg, asksElsewhere)
 	before := record.ReadVouched(mg, mg.Status.CreateAttempt)
 	record.WriteAttempt(mg, attempt(before, name, true, e.at.Endpoint))
 	return managed.ExternalObservation{ResourceExists: false}, nil
@@ -302,6 +316,7 @@ func (e *external) prepareTake(ctx context.Context, mg *v1alpha1.SubscriptionPla
 	switch {
 	case e.policies.ShouldCreate():
 		// No create that it records made this.
+		e.leaveBehind(mg, asksElsewhere)
 		record.WriteAttempt(mg, attempt(nil, mg.Spec.ForProvider.PlanName, false, e.at.Endpoint))
 		return managed.ExternalObservation{ResourceExists: false}, nil
 	case e.policies.ShouldUpdate():
@@ -332,11 +347,17 @@ func (e *external) manage(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (m
 // what it should name is deleted: once that is gone, nothing else must be taken for
 // it, and here is where it has to be gone.
 func (e *external) putBack(ctx context.Context, mg *v1alpha1.SubscriptionPlan) error {
-	f := e.found
-	if f.baseline == nil {
+	f, b := e.found, record.Baseline{}
+	switch {
+	case f.how == byAttempt && unansweredElsewhere(f.attempt, e.at.Endpoint):
+		// What was not answered there is here.
+		answered(mg)
+		b.ID = f.got.ID
+	case f.baseline == nil:
 		return nil
+	default:
+		b = *f.baseline
 	}
-	b := *f.baseline
 	b.Endpoint, b.GatewayID = e.at.Endpoint, f.got.GatewayID
 	stored, err := record.ReadBaseline(mg)
 	if err != nil || stored != nil && stored.ID == b.ID && stored.Endpoint == b.Endpoint {
@@ -362,6 +383,9 @@ func (e *external) hold(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (fil
 			return false, nil
 		}
 		want.LateInitialized = b.LateInitialized
+	}
+	if f.how != byAttempt {
+		e.leaveBehind(mg, asksElsewhere)
 	}
 	if f.baseline == nil && f.how == byID {
 		// An import: the user named the plan by its ID.
