@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
@@ -92,7 +93,22 @@ func TestEarnedElsewhereBlocksNothing(t *testing.T) {
 //
 // contract: S33
 func TestMovedWhileOpen(t *testing.T) {
-	for name, deleted := range map[string]bool{"Created": false, "Deleted": true} {
+	takes := func(actions ...xpv2.ManagementAction) func(*v1alpha1.RestApi) {
+		return func(mg *v1alpha1.RestApi) {
+			mg.Spec.AdoptionPolicy = v1alpha1.RestApiAdoptionTakeover
+			only(actions...)(mg)
+		}
+	}
+	cases := map[string]struct {
+		there, deleted bool
+		change         func(*v1alpha1.RestApi)
+	}{
+		"Deleted": {deleted: true},
+		"Created": {change: func(*v1alpha1.RestApi) {}},
+		"Adopted": {there: true, change: takes(xpv2.ManagementActionAll)},
+		"Updated": {there: true, change: takes(xpv2.ManagementActionObserve, xpv2.ManagementActionUpdate)},
+	}
+	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			mg := managedBooks()
 			b := newBench(t, mg)
@@ -103,10 +119,14 @@ func TestMovedWhileOpen(t *testing.T) {
 			elsewhere := newBench(t)
 			elsewhere.Kube, elsewhere.memory, elsewhere.Events = b.Kube, b.memory, b.Events
 			elsewhere.at.Endpoint = "http://elsewhere"
-			if deleted {
+			if tc.there {
+				elsewhere.Gateway.AddAPI("books")
+			}
+			if tc.deleted {
 				b.delete(mg)
 				elsewhere.gone(mg)
 			} else {
+				b.edit(mg, tc.change)
 				ready(t, elsewhere.settle(mg))
 			}
 			if n := len(b.Events.With("LeftBehind")); n != 1 {

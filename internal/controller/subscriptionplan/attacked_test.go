@@ -189,23 +189,32 @@ func TestNothingIsSentUnvouched(t *testing.T) {
 }
 
 // What a stranger made a day after a create that was never carried out is not taken for its
-// result by an object, or a provider, that rested meanwhile.
+// result by an object, or a provider, that rested meanwhile: if it may be adopted, it is.
 //
 // contract: P1, S11, A11
 func TestMadeLongAfterAttempt(t *testing.T) {
-	for name, deleted := range map[string]bool{"Held": false, "Deleted": true} {
+	for name, deleted := range map[string]bool{"Held": false, "Deleted": true, "Adopted": false} {
 		t.Run(name, func(t *testing.T) {
 			mg := managedGold()
+			if name == "Adopted" {
+				adopt(mg)
+			}
 			b := newClockedBench(t, mg)
 			b.lost(mg, emulator.Cut().Before())
 			b.Advance(24 * time.Hour)
 			stranger, _ := b.Gateway.AddPlan("Gold")
 			b.Advance(24 * time.Hour)
 			b.memory = &memory{}
-			if deleted {
+			switch {
+			case name == "Adopted":
+				if from := b.settle(mg).Status.AtProvider.Origin; from != v1alpha1.OriginAdopted {
+					t.Errorf("it is said to be %s", from)
+				}
+				return
+			case deleted:
 				b.delete(mg)
 				b.gone(mg)
-			} else {
+			default:
 				for range 3 {
 					_, _ = b.pass(mg)
 				}
@@ -332,10 +341,9 @@ func TestWhoDoesNotLookBlocksNobody(t *testing.T) {
 func TestOlderLooksFirstAfterAStart(t *testing.T) {
 	older, younger := managedGold(func(mg *v1alpha1.SubscriptionPlan) { mg.CreationTimestamp = metav1.NewTime(time.Unix(1, 0)) }), managedGold(intruding, since)
 	b := newClockedBench(t, older, younger)
+	b.by(anotherName, func() { b.lost(younger, emulator.Cut().Before()) })
 	b.lost(older, emulator.Cut().After())
 	b.by(anotherName, func() {
-		b.memory = &memory{}
-		b.lost(younger, emulator.Cut().After())
 		b.Advance(time.Hour)
 		b.memory = &memory{started: b.Now()}
 		if got, err := b.pass(younger); err == nil || got.Status.Deployed {
@@ -388,5 +396,26 @@ func TestAnotherTakenWhileOpen(t *testing.T) {
 				t.Errorf("Gold is left behind: %+v", b.Gateway.Plans())
 			}
 		})
+	}
+}
+
+// An object that is renamed and deleted waits for what it asked for first, whatever has its
+// other name.
+//
+// contract: S33, P1
+func TestRenamedAndDeletedWhileOpen(t *testing.T) {
+	mg := managedGold()
+	b := newClockedBench(t, mg)
+	b.lost(mg, emulator.Cut().Before())
+	silver, _ := b.Gateway.AddPlan("Silver")
+	b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) { mg.Spec.ForProvider.PlanName = "Silver" })
+	b.delete(mg)
+	if got, err := b.pass(mg); got == nil || err == nil {
+		t.Fatalf("gone too early: %v", err)
+	}
+	_, _ = b.Gateway.AddPlan("Gold") // The create takes effect late.
+	b.gone(mg)
+	if left := b.Gateway.Plans(); len(left) != 1 || left[0] != silver {
+		t.Errorf("left is %+v", left)
 	}
 }

@@ -366,23 +366,27 @@ func TestGatewayMoves(t *testing.T) {
 	}
 }
 
-// What the create of an older object made, and was not answered or not reported yet, is not
-// taken by a younger one that asked for the same by another name of the gateway, and was not
-// answered either.
+// What an object's create made, and was not answered or not reported yet, is not taken by
+// another one that asked for the same by another name of the gateway, and was not answered
+// either: by none if it was answered, and else by no younger one.
 //
 // contract: P1, S11, S12, A5
 func TestLostBesideAskedByAnotherName(t *testing.T) {
-	at := func(s int64) func(*v1alpha1.SubscriptionPlan) {
-		return func(mg *v1alpha1.SubscriptionPlan) { mg.CreationTimestamp = metav1.NewTime(time.Unix(s, 0)) }
+	first := func(mg *v1alpha1.SubscriptionPlan) { mg.CreationTimestamp = metav1.NewTime(time.Unix(0, 0)) }
+	cases := map[string]struct {
+		lost  bool
+		since func(*v1alpha1.SubscriptionPlan)
+	}{
+		"Lost":        {lost: true, since: first},
+		"JustCreated": {since: first},
+		"Younger":     {since: since},
 	}
-	for name, lost := range map[string]bool{"Lost": true, "JustCreated": false} {
+	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			mg := managedGold(at(1))
-			b := newClockedBench(t, mg)
-			thief := managedGold(intruding, at(2))
-			b.add(thief)
+			mg, thief := managedGold(tc.since), managedGold(intruding)
+			b := newClockedBench(t, mg, thief)
 			b.by(anotherName, func() { b.lost(thief, emulator.Cut().Before()) })
-			if lost {
+			if tc.lost {
 				b.lost(mg, emulator.Cut().After())
 			} else if _, err := b.pass(mg); err != nil {
 				t.Fatal(err)
@@ -401,6 +405,26 @@ func TestLostBesideAskedByAnotherName(t *testing.T) {
 			b.untaken()
 			ready(t, b.get(mg))
 		})
+	}
+}
+
+// A record of a create that was sent elsewhere, for which status does not vouch, as a backup
+// dropped it, is no reason to take what somebody has made here.
+//
+// contract: P1, S11, A11
+func TestUnvouchedElsewhere(t *testing.T) {
+	mg := managedGold()
+	b := newClockedBench(t, mg)
+	b.lost(mg, emulator.Cut().Before())
+	b.report(mg, v1alpha1.SubscriptionPlanStatus{})
+	byHand, _ := b.Gateway.AddPlan("Gold")
+	b.at.Endpoint = anotherName
+	got, err := b.pass(mg)
+	refusedFor(t, got, err, v1alpha1.ReasonConflict)
+	b.delete(mg)
+	b.gone(mg)
+	if left := b.Gateway.Plans(); len(left) != 1 || left[0] != byHand {
+		t.Errorf("left is %+v", left)
 	}
 }
 

@@ -18,9 +18,9 @@ limitations under the License.
 //
 // The gateway picks the ID of a plan, so a create cannot simply be repeated: a
 // plan whose create was answered by nobody is found again by its name, which is
-// unique, as long as the attempt is on record and the name was free before. An
-// update is merged by the gateway, which can change a throttle limit and an
-// expiry time but not clear them.
+// unique, as long as the attempt is on record, the name was free before and the plan
+// was created about then. An update is merged by the gateway, which can change a
+// throttle limit and an expiry time but not clear them.
 package subscriptionplan
 
 import (
