@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
@@ -154,10 +155,23 @@ func Vouch(o metav1.Object) *v1alpha1.CreateAttempt {
 // when it was about to be asked for for the last time.
 const near = 10 * time.Minute
 
-// Near tells whether what was created at a time can be what status vouches for. A gateway
-// that does not tell the time rules nothing out.
+// Near tells whether what was created at a time can be what was sent then. Where either
+// time is not known nothing is ruled out.
 func Near(v *v1alpha1.CreateAttempt, created time.Time) bool {
 	return v != nil && (v.Time == nil || created.IsZero() || created.Sub(v.Time.Time).Abs() <= near)
+}
+
+// LastSent is when the create that an object attempted was last about to be sent, as status
+// vouches for it, or where it does not, as the runtime noted, which a backup keeps.
+func LastSent(o metav1.Object, status *v1alpha1.CreateAttempt) *v1alpha1.CreateAttempt {
+	if ReadVouched(o, status) != nil {
+		return status
+	}
+	noted := &v1alpha1.CreateAttempt{}
+	if t := meta.GetExternalCreatePending(o); !t.IsZero() {
+		noted.Time = new(metav1.NewTime(t))
+	}
+	return noted
 }
 
 // Stale tells whether what status vouches for was asked so long ago that whoever asked has

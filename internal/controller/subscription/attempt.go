@@ -78,7 +78,7 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 		}
 		listed = withoutResultsOf(later, a, listed)
 	}
-	sent := lastSent(cr)
+	sent := record.LastSent(cr, cr.Status.CreateAttempt)
 	listed = slices.DeleteFunc(listed, func(s gateway.Subscription) bool { return !record.Near(sent, s.CreatedAt) })
 	vouched := vouchedAttempt(cr) != nil
 	found, p := judgeAttempt(a, cr.GetCreationTimestamp().Time, listed, inPlace, lost.Has)

@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
@@ -141,19 +140,6 @@ func sentAt(cr *v1alpha1.Subscription) time.Time {
 		return v.Time.Time
 	}
 	return time.Time{}
-}
-
-// lastSent is when a create was last about to be sent: as status says of the open attempt,
-// or where that was lost, as the runtime noted, which a backup keeps.
-func lastSent(cr *v1alpha1.Subscription) *v1alpha1.CreateAttempt {
-	if vouchedAttempt(cr) != nil {
-		return cr.Status.CreateAttempt
-	}
-	noted := &v1alpha1.CreateAttempt{}
-	if t := meta.GetExternalCreatePending(cr); !t.IsZero() {
-		noted.Time = &metav1.Time{Time: t}
-	}
-	return noted
 }
 
 // turnOf is what an attempt waits for its turn for.

@@ -20,7 +20,6 @@ import (
 	"slices"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
@@ -122,22 +121,14 @@ func mayHaveMade(mg *v1alpha1.SubscriptionPlan, got *gateway.SubscriptionPlan) b
 
 // madeBy is what a create made that a managed resource recorded and that was not answered:
 // of what a gateway lists that of the name that was free before, if it was created when the
-// create was sent. Where status does not say when, as a backup has none, the runtime's own
-// annotation does. Another endpoint may lead to the same gateway, but only status vouches
-// for what was sent there.
+// create was sent. Another endpoint may lead to the same gateway, but only status vouches for
+// what was sent there.
 func madeBy(mg *v1alpha1.SubscriptionPlan, a *record.Attempt, endpoint string, listed []gateway.SubscriptionPlan) *gateway.SubscriptionPlan {
 	v := mg.Status.CreateAttempt
-	vouched := record.ReadVouched(mg, v) != nil
-	if !open(a) || !a.AbsentBefore || a.Endpoint != endpoint && !vouched {
+	if !open(a) || !a.AbsentBefore || a.Endpoint != endpoint && record.ReadVouched(mg, v) == nil {
 		return nil
 	}
-	if !vouched {
-		v = &v1alpha1.CreateAttempt{}
-		if sent := meta.GetExternalCreatePending(mg); !sent.IsZero() {
-			v.Time = new(metav1.NewTime(sent))
-		}
-	}
-	if got := byPlanName(listed, a.AskedID); got != nil && record.Near(v, got.CreatedAt) {
+	if got := byPlanName(listed, a.AskedID); got != nil && record.Near(record.LastSent(mg, v), got.CreatedAt) {
 		return got
 	}
 	return nil
