@@ -112,7 +112,7 @@ func (e *external) keepRecord(mg *v1alpha1.RestApi) {
 
 // failed says why a write failed, and what that means for the next one.
 func (e *external) failed(mg *v1alpha1.RestApi, err error, ready xpv2.Condition) error {
-	if !gateway.MayHaveBeenApplied(err) {
+	if !gateway.MayHaveBeenApplied(err) && !e.found.pending {
 		refused(mg)
 	}
 	switch gateway.ReasonOf(err) {

@@ -408,6 +408,36 @@ func TestDeletedWhileCreatedAgain(t *testing.T) {
 	b.gone(mg)
 }
 
+// What a later create is answered says nothing about an earlier one, which may still be
+// carried out.
+//
+// contract: S33
+func TestRefusedWhileOpen(t *testing.T) {
+	for name, status := range map[string]int{"Unauthorized": http.StatusUnauthorized, "Invalid": http.StatusBadRequest} {
+		t.Run(name, func(t *testing.T) {
+			mg := managedBooks()
+			b := newBench(t, mg)
+			for _, f := range []emulator.Fault{emulator.Cut().Before(), emulator.Status(status, "no")} {
+				b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, f))
+				if _, err := b.pass(mg); err == nil {
+					t.Fatal("no error")
+				}
+			}
+			b.delete(mg)
+			if got, _ := b.pass(mg); got == nil {
+				t.Fatal("gone too early")
+			}
+			b.Gateway.AddAPI("books") // The first one is carried out late.
+			b.mark("books", mine)
+			b.Advance(b.at.Timeout + 31*time.Second)
+			b.gone(mg)
+			if n := len(b.Gateway.APIs()); n != 0 {
+				t.Errorf("%d APIs left behind", n)
+			}
+		})
+	}
+}
+
 // A record that names what no URL can carry keeps no object from its deletion.
 //
 // contract: S32

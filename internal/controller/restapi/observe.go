@@ -50,6 +50,9 @@ type finding struct {
 	got     *gateway.RestAPI
 	how     reading
 	verdict verdict
+	// pending is whether an earlier create, which was not answered, may still be carried out:
+	// whatever a later one is answered.
+	pending bool
 	// want is what the spec asks for.
 	want gateway.RestAPIWrite
 	// differs are the fields in which got differs from want.
@@ -333,6 +336,7 @@ func (e *external) prepareCreate(ctx context.Context, mg *v1alpha1.RestApi) (man
 		return managed.ExternalObservation{}, e.giveWay(mg, conditions.Vanishes())
 	}
 	e.leaveBehind(mg, asksElsewhere)
+	f.pending = open(f.attempt) && f.attempt.Endpoint == e.at.Endpoint && e.now().Before(e.at.TooLate(mg, nil, e.now()))
 	record.WriteAttempt(mg, attempt(f.attempt, f.handle, f.preset, true, e.at.Endpoint))
 	return managed.ExternalObservation{ResourceExists: false}, nil
 }

@@ -419,3 +419,18 @@ func TestRenamedAndDeletedWhileOpen(t *testing.T) {
 		t.Errorf("left is %+v", left)
 	}
 }
+
+// What a create made that took the place of what had vanished is its object's, though a
+// record names it that somebody wrote who has nothing else to show.
+//
+// contract: P1, S12
+func TestRecordOfWhatIsCreatedAgain(t *testing.T) {
+	mg := managedGold()
+	b := newClockedBench(t, mg)
+	b.Gateway.DeletePlan(b.settle(mg).Status.AtProvider.ID)
+	b.Advance(time.Minute)
+	b.lost(mg, emulator.Cut().After())
+	b.add(managedGold(intruding, since, b.names(b.Gateway.Plans()[0].ID, b.at.Endpoint)))
+	ready(t, b.settle(mg))
+	b.untaken()
+}

@@ -143,7 +143,7 @@ func (e *external) release(mg *v1alpha1.SubscriptionPlan) {
 
 // failed says why a write failed, and what that means for the next one.
 func (e *external) failed(mg *v1alpha1.SubscriptionPlan, err error, ready xpv2.Condition) error {
-	if !gateway.MayHaveBeenApplied(err) {
+	if !gateway.MayHaveBeenApplied(err) && !e.found.pending {
 		refused(mg)
 		e.release(mg)
 	}

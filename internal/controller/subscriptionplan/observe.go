@@ -43,6 +43,9 @@ type finding struct {
 	// how the plan was found, and got the plan, nil if there is none.
 	how way
 	got *gateway.SubscriptionPlan
+	// pending is whether an earlier create, which was not answered, may still be carried out:
+	// whatever a later one is answered.
+	pending bool
 	// verdict on what is to be done, and answer to what is different.
 	verdict verdict
 	answer  answer
@@ -282,6 +285,7 @@ func (e *external) prepareCreate(mg *v1alpha1.SubscriptionPlan) (managed.Externa
 		return managed.ExternalObservation{}, err
 	}
 	e.leaveBehind(mg, asksElsewhere)
+	e.found.pending = unanswered(e.found.attempt, e.at.Endpoint) && e.now().Before(e.at.TooLate(mg, mg.Status.CreateAttempt, e.now()))
 	before := record.ReadVouched(mg, mg.Status.CreateAttempt)
 	record.WriteAttempt(mg, attempt(before, name, true, e.at.Endpoint))
 	return managed.ExternalObservation{ResourceExists: false}, nil

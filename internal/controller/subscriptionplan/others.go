@@ -59,7 +59,7 @@ func (e *external) heldByOther(ctx context.Context, mg *v1alpha1.SubscriptionPla
 	mine, ok := holderOf(mg, got)
 	// Its create may have made the plan: a bare record is nothing against that, but a create
 	// that was answered is.
-	asked := !ok && e.mayHaveMadeHere(mg, got)
+	asked := !(ok && mine.ID == got.ID) && e.mayHaveMadeHere(mg, got)
 	var others []ownership.Holder
 	for i := range l.Items {
 		h, ok := holderOf(&l.Items[i], got)
