@@ -266,6 +266,14 @@ func mutants() []mutant {
 		// It is about`),
 		in("restapi", "api-by-another-name", "R2", "observe.go",
 			`(h.Same(what) || h.Reported && sawCreated(o, got))`, `h.Same(what)`),
+		in("restapi", "api-refused-while-open", "S33", "create.go",
+			`!gateway.MayHaveBeenApplied(err) && !e.found.pending {`, `!gateway.MayHaveBeenApplied(err) {`),
+		in("subscriptionplan", "plan-refused-while-open", "S33", "create.go",
+			`!gateway.MayHaveBeenApplied(err) && !e.found.pending {`, `!gateway.MayHaveBeenApplied(err) {`),
+		in("subscriptionplan", "plan-made-long-after", "P1", "holders.go",
+			`got != nil && record.Near(record.LastSent(mg, v), got.CreatedAt)`, `got != nil`),
+		in("subscriptionplan", "plan-looks-first", "P1", "others.go",
+			`!ownership.Older(o, mg) || meta.IsPaused(o) ||`, `!ownership.Older(o, mg) ||`),
 		in("subscriptionplan", "plan-adoption", "P1", "decide.go",
 			`	case s.heldByOther, s.found == byName && !s.adopt:
 `, `	case s.heldByOther:
