@@ -121,16 +121,11 @@ func (e *external) takeOver(ctx context.Context, mg *v1alpha1.SubscriptionPlan) 
 	return nil
 }
 
-// keepRecord records, in memory, that the plan is held. The runtime stores it. Status tells
-// as much, so that who takes the record away does not leave the plan behind; when it was
-// created is told once that is read.
+// keepRecord records, in memory, that the plan is held. The runtime stores it.
 func (e *external) keepRecord(mg *v1alpha1.SubscriptionPlan, got *gateway.SubscriptionPlan) {
 	answered(mg)
 	meta.SetExternalName(mg, got.ID)
 	record.WriteBaseline(mg, record.Baseline{ID: got.ID, Endpoint: e.at.Endpoint, GatewayID: got.GatewayID})
-	a, _ := record.ReadAttempt(mg)
-	mg.Status.Deployed = true
-	mg.Status.AtProvider = v1alpha1.SubscriptionPlanObservation{ID: got.ID, Endpoint: e.at.Endpoint, GatewayID: got.GatewayID, Origin: origin(mg, a)}
 }
 
 // release what was reserved: nothing was created or adopted.

@@ -61,13 +61,6 @@ func (b *bench) report(mg *v1alpha1.SubscriptionPlan, s v1alpha1.SubscriptionPla
 	}
 }
 
-// unreported has a managed resource be as it is if the provider ends before status tells of
-// what a create made.
-func (b *bench) unreported(mg *v1alpha1.SubscriptionPlan) {
-	b.t.Helper()
-	b.report(mg, v1alpha1.SubscriptionPlanStatus{CreateAttempt: b.get(mg).Status.CreateAttempt})
-}
-
 // lost has the answer to a create get lost. It may have created something.
 func (b *bench) lost(mg *v1alpha1.SubscriptionPlan, f emulator.Fault) {
 	b.t.Helper()
@@ -129,7 +122,6 @@ func TestVouchedForSomethingElse(t *testing.T) {
 	if got, err := b.pass(thief); err != nil || got.Status.CreateAttempt == nil {
 		t.Fatalf("status vouches for nothing: %v", err)
 	}
-	b.unreported(thief)
 	b.lost(mg, emulator.Cut().After())
 	p, _ := b.Gateway.Plan("Gold")
 	b.edit(thief, func(mg *v1alpha1.SubscriptionPlan) {
@@ -253,8 +245,6 @@ func TestNotTakenByAnotherName(t *testing.T) {
 					b.lost(mg, emulator.Cut().After())
 				} else if _, err := b.pass(mg); err != nil {
 					t.Fatal(err)
-				} else {
-					b.unreported(mg)
 				}
 				if restarted {
 					b.memory = &memory{}
@@ -303,7 +293,7 @@ func TestEarnedElsewhereBlocksNothing(t *testing.T) {
 		deleted bool
 	}{
 		"Held":        {happens: func(b *bench, mg *v1alpha1.SubscriptionPlan) { b.settle(mg) }},
-		"JustCreated": {happens: func(b *bench, mg *v1alpha1.SubscriptionPlan) { _, _ = b.pass(mg); b.unreported(mg) }},
+		"JustCreated": {happens: func(b *bench, mg *v1alpha1.SubscriptionPlan) { _, _ = b.pass(mg) }},
 		"Deleted":     {happens: func(b *bench, mg *v1alpha1.SubscriptionPlan) { b.settle(mg) }, deleted: true},
 	}
 	for name, tc := range cases {
@@ -390,8 +380,6 @@ func TestLostBesideAskedByAnotherName(t *testing.T) {
 				b.lost(mg, emulator.Cut().After())
 			} else if _, err := b.pass(mg); err != nil {
 				t.Fatal(err)
-			} else {
-				b.unreported(mg)
 			}
 			b.Advance(2 * time.Minute)
 			b.by(anotherName, func() {

@@ -1284,21 +1284,3 @@ func TestClaimEarnedElsewhere(t *testing.T) {
 		t.Errorf("the plan was changed: %+v", p)
 	}
 }
-
-// Who takes the annotations away before a plan that was created is looked at for the first
-// time does not leave it behind.
-//
-// contract: S17, S32, P1
-func TestRecordTakenAwayAtOnce(t *testing.T) {
-	mg := managedGold()
-	b := newClockedBench(t, mg)
-	if _, err := b.pass(mg); err != nil {
-		t.Fatal(err)
-	}
-	b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) { mg.Annotations = nil })
-	b.delete(mg)
-	b.gone(mg)
-	if left := b.Gateway.Plans(); len(left) != 0 {
-		t.Errorf("left behind: %+v", left)
-	}
-}

@@ -101,7 +101,6 @@ func TestAnsweredCreateIsNotTaken(t *testing.T) {
 	if _, err := b.pass(younger); err != nil {
 		t.Fatal(err)
 	}
-	b.unreported(younger)
 	b.memory = &memory{}
 	if got, err := b.pass(mg); err == nil || got.Status.Deployed {
 		t.Errorf("it is taken: %v", err)
