@@ -18,6 +18,7 @@ package subscription
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"testing"
@@ -468,5 +469,27 @@ func TestRevokedWhileOpenAndUnfollowable(t *testing.T) {
 	}
 	if got := w.only(); got.Status != "REVOKED" {
 		t.Errorf("it is %s: %v", got.Status, w.stored("s").GetCondition(v1alpha1.TypeApplied))
+	}
+}
+
+// What was created again, and whose record could not be stored, is found and recorded,
+// whatever status says of it already.
+//
+// contract: S4, S11
+func TestRecreatedAndNotRecorded(t *testing.T) {
+	for refused := range 6 {
+		t.Run(fmt.Sprint(refused), func(t *testing.T) {
+			w := newWorld(t, emulator.Legacy, tokenSecret("tok", secretToken), subscription("s", application("app")))
+			w.declareReal(emulator.Legacy)
+			w.deleteByHand(w.settle("s").Status.AtProvider.ID)
+			w.wait(time.Minute)
+			n := 0
+			w.refuseWrites(func() bool { n++; return n == refused+1 })
+			_, _ = w.pass("s")
+			w.allowWrites()
+			w.wait(time.Minute)
+			inForce(t, w.settle("s"))
+			w.only()
+		})
 	}
 }

@@ -17,6 +17,7 @@ limitations under the License.
 package subscriptionplan
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -1282,5 +1283,33 @@ func TestClaimEarnedElsewhere(t *testing.T) {
 	ready(t, b.settle(mg))
 	if p, _ := b.Gateway.Plan(id); p.ThrottleLimitCount != 1000 {
 		t.Errorf("the plan was changed: %+v", p)
+	}
+}
+
+// What was created again, or adopted instead, and whose record could not be stored, is found
+// and recorded, whatever status says of it already.
+//
+// contract: P1, S11
+func TestRecreatedAndNotRecorded(t *testing.T) {
+	for name, c := range map[string]func(*v1alpha1.SubscriptionPlan){
+		"Created": func(*v1alpha1.SubscriptionPlan) {},
+		"Adopted": func(mg *v1alpha1.SubscriptionPlan) { mg.Spec.ForProvider.PlanName = "Silver" },
+	} {
+		for refused := range 6 {
+			t.Run(fmt.Sprint(name, refused), func(t *testing.T) {
+				mg := managedGold(adopt)
+				b := newBench(t, emulator.Options{}, mg)
+				b.Gateway.AddPlan("Silver")
+				b.Gateway.DeletePlan(b.settle(mg).Status.AtProvider.ID)
+				b.edit(mg, c)
+				b.Advance(time.Minute)
+				n := 0
+				b.RefuseWrites(func() bool { n++; return n == refused+1 })
+				_, _ = b.pass(mg)
+				b.RefuseWrites(nil)
+				b.Advance(time.Minute)
+				ready(t, b.settle(mg))
+			})
+		}
 	}
 }
