@@ -351,9 +351,14 @@ func TestLateCommit(t *testing.T) {
 // until waits for a condition at the gateway.
 func (w *world) until(condition func() bool) {
 	deadline := time.After(20 * time.Second)
-	for !condition() {
+	for {
+		// Before the condition is looked at, so that no change is missed.
+		changed := w.Changed()
+		if condition() {
+			return
+		}
 		select {
-		case <-w.Changed():
+		case <-changed:
 		case <-deadline:
 			w.t.Error("waited in vain")
 			return
