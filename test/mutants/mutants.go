@@ -135,7 +135,7 @@ func mutants() []mutant {
 	}
 `, ``),
 		subscription("record-taken-away-at-once", "S17", "baseline.go",
-			`(cr.Status.Deployed || madeOrAdopted(cr))`, `cr.Status.Deployed`),
+			`(cr.Status.Deployed || madeOrAdopted(cr) && !attempts(cr))`, `cr.Status.Deployed`),
 		subscription("made-long-after", "S11", "attempt.go",
 			`!record.Near(sent, s.CreatedAt)`, `sent == nil`),
 		subscription("api-missing-while-open", "S11", "attempt.go",

@@ -59,7 +59,7 @@ func baselineFrom(cr *v1alpha1.Subscription) (*record.Baseline, error) {
 	switch {
 	case b != nil && validID.MatchString(b.ID):
 		return b, nil
-	case (cr.Status.Deployed || madeOrAdopted(cr)) && validID.MatchString(cr.Status.AtProvider.ID):
+	case (cr.Status.Deployed || madeOrAdopted(cr) && !attempts(cr)) && validID.MatchString(cr.Status.AtProvider.ID):
 		return rebuilt(cr), nil
 	}
 	return nil, nil //nolint:nilnil // Garbled is as good as absent.
@@ -70,6 +70,13 @@ func baselineFrom(cr *v1alpha1.Subscription) (*record.Baseline, error) {
 func madeOrAdopted(cr *v1alpha1.Subscription) bool {
 	o := cr.Status.AtProvider.Origin
 	return o == v1alpha1.OriginCreated || o == v1alpha1.OriginAdopted
+}
+
+// attempts tells whether a Subscription records a create. What status tells of its outcome
+// is then not recorded yet, and is found by what is.
+func attempts(cr *v1alpha1.Subscription) bool {
+	_, ok := cr.GetAnnotations()[v1alpha1.AnnotationCreateAttempt]
+	return ok
 }
 
 // rebuilt is a baseline as far as status tells. What it does not tell is decided so

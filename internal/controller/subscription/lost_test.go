@@ -493,3 +493,29 @@ func TestRecreatedAndNotRecorded(t *testing.T) {
 		})
 	}
 }
+
+// Nor is a create open for ever whose outcome could not be recorded, whatever status says of
+// it already.
+//
+// contract: S11, A10
+func TestCreatedAndNotRecorded(t *testing.T) {
+	for gname, g := range generations() {
+		for refused := range 7 {
+			t.Run(fmt.Sprint(gname, refused), func(t *testing.T) {
+				w := newWorld(t, g, tokenSecret("tok", secretToken), subscription("s", application("app")))
+				w.declareReal(g)
+				n := 0
+				w.refuseWrites(func() bool { n++; return n == refused+1 })
+				_, _ = w.pass("s")
+				w.allowWrites()
+				w.wait(time.Minute)
+				cr := w.settle("s")
+				inForce(t, cr)
+				if a := attemptOf(t, cr); a != nil {
+					t.Errorf("an attempt is open: %+v", a)
+				}
+				w.only()
+			})
+		}
+	}
+}
