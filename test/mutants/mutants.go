@@ -149,8 +149,8 @@ func mutants() []mutant {
 	if p := e.wish.APIProblem`),
 		subscription("left-behind-unsaid", "S33", "observe.go",
 			`	if e.attemptElsewhere(cr) {
-		e.leaveBehind(`, `	if e.baseline == nil && e.baseline != nil {
-		e.leaveBehind(`),
+		e.recorder.Event(`, `	if e.baseline == nil && e.baseline != nil {
+		e.recorder.Event(`),
 		subscription("token-memory", "S26", "token.go",
 			`!legacy && !sameStamp(s.CreatedAt, s.UpdatedAt)`, `!legacy && s.ID == ""`),
 		{

@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -280,7 +279,7 @@ func (e *external) absent(mg *v1alpha1.RestApi) (managed.ExternalObservation, er
 			return managed.ExternalObservation{}, kind.After(errors.New("waiting until a create whose answer was lost must be over"), min(wait, 10*time.Second))
 		}
 	}
-	e.leaveBehind(mg, "this object is deleted")
+	e.leaveBehind(mg, kind.BecauseDeleted)
 	return managed.ExternalObservation{}, nil
 }
 
@@ -288,12 +287,9 @@ func (e *external) absent(mg *v1alpha1.RestApi) (managed.ExternalObservation, er
 // configuration no longer leads, and was not answered.
 func (e *external) leaveBehind(mg *v1alpha1.RestApi, because string) {
 	if a := e.found.attempt; open(a) && a.AbsentBefore && a.Endpoint != e.at.Endpoint {
-		e.events.Event(mg, event.Warning("LeftBehind", fmt.Errorf("%s, and %s did not answer whether it had created the API %q for it; the provider config no longer leads there", because, a.Endpoint, a.AskedID)))
+		e.events.Event(mg, kind.LeftElsewhere(because, "API", a))
 	}
 }
-
-// asksElsewhere is why a create is forgotten whose object is not deleted.
-const asksElsewhere = "this object asks another gateway now"
 
 // remember what is held where only status tells, before that is lost.
 func (e *external) remember(ctx context.Context, mg *v1alpha1.RestApi) error {
@@ -335,7 +331,7 @@ func (e *external) prepareCreate(ctx context.Context, mg *v1alpha1.RestApi) (man
 	if f.baseline != nil && e.memory.contests.Vanishes(mg.GetUID(), e.now()) {
 		return managed.ExternalObservation{}, e.giveWay(mg, conditions.Vanishes())
 	}
-	e.leaveBehind(mg, asksElsewhere)
+	e.leaveBehind(mg, kind.BecauseAsksElsewhere)
 	f.pending = open(f.attempt) && f.attempt.Endpoint == e.at.Endpoint && e.now().Before(e.at.TooLate(mg, nil, e.now()))
 	record.WriteAttempt(mg, attempt(f.attempt, f.handle, f.preset, true, e.at.Endpoint))
 	return managed.ExternalObservation{ResourceExists: false}, nil
@@ -356,7 +352,7 @@ func (e *external) prepareTake(ctx context.Context, mg *v1alpha1.RestApi) (manag
 		return managed.ExternalObservation{}, err
 	}
 	if e.policies.ShouldCreate() {
-		e.leaveBehind(mg, asksElsewhere)
+		e.leaveBehind(mg, kind.BecauseAsksElsewhere)
 		record.WriteAttempt(mg, attempt(f.attempt, f.handle, f.preset, false, e.at.Endpoint))
 		return managed.ExternalObservation{ResourceExists: false}, nil
 	}
@@ -402,7 +398,7 @@ func (e *external) hold(ctx context.Context, mg *v1alpha1.RestApi) error {
 		return nil
 	}
 	if f.verdict.action == take {
-		e.leaveBehind(mg, asksElsewhere)
+		e.leaveBehind(mg, kind.BecauseAsksElsewhere)
 	}
 	answered(mg)
 	meta.SetExternalName(mg, f.handle)

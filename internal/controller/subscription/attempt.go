@@ -84,7 +84,8 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 	found, p := judgeAttempt(a, cr.GetCreationTimestamp().Time, listed, inPlace, lost.Has)
 	if name := meta.GetExternalName(cr); p != nil && e.baseline != nil && name != e.baseline.ID {
 		// The user names the right one.
-		if named, _ := judgeAttempt(a, cr.GetCreationTimestamp().Time, listed, inPlace, func(id string) bool { return id != name || lost.Has(id) }); named != nil {
+		others := func(id string) bool { return id != name || lost.Has(id) }
+		if named, _ := judgeAttempt(a, cr.GetCreationTimestamp().Time, listed, inPlace, others); named != nil {
 			found, p = named, nil
 		}
 	}
@@ -105,8 +106,7 @@ func (e *external) look(ctx context.Context, cr *v1alpha1.Subscription, a *recor
 	case theirs && vouched && !elsewhere:
 		return nil, nil, kind.After(errors.New("an older object asked for what was found as well"), turnPause)
 	case theirs:
-		// Who wrote this record is not known, or whether it is about this gateway, or it was
-		// sent at another time.
+		// Who wrote this record is not known, or whether it is about this gateway.
 		return nil, nil, nil
 	}
 	if err := e.afterOthers(ctx, cr, found); err != nil {

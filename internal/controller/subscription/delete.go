@@ -105,7 +105,7 @@ func (e *external) observeDeletedAttempt(ctx context.Context, cr *v1alpha1.Subsc
 		if found, err := e.madeElsewhere(ctx, cr); err != nil || found {
 			return managed.ExternalObservation{ResourceExists: found}, err
 		}
-		e.leaveBehind(cr, fmt.Errorf("this object is deleted, and %s; the provider config no longer leads there", unansweredAt(e.attempt)))
+		e.recorder.Event(cr, kind.LeftElsewhere(kind.BecauseDeleted, "subscription", e.attempt))
 		return managed.ExternalObservation{}, nil
 	}
 	for range 2 {
@@ -114,7 +114,7 @@ func (e *external) observeDeletedAttempt(ctx context.Context, cr *v1alpha1.Subsc
 			return managed.ExternalObservation{}, err
 		}
 		if ambiguous != nil {
-			e.leaveBehind(cr, errors.Wrap(ambiguous, "this object is deleted, and"))
+			e.recorder.Event(cr, kind.LeftBehind(errors.Wrap(ambiguous, kind.BecauseDeleted+", and")))
 			return managed.ExternalObservation{}, nil
 		}
 		if found != nil {
@@ -126,15 +126,6 @@ func (e *external) observeDeletedAttempt(ctx context.Context, cr *v1alpha1.Subsc
 		}
 	}
 	return managed.ExternalObservation{}, nil
-}
-
-// leaveBehind says what may be at a gateway for ever, since nobody holds it.
-func (e *external) leaveBehind(cr *v1alpha1.Subscription, why error) {
-	e.recorder.Event(cr, event.Warning("LeftBehind", why))
-}
-
-func unansweredAt(a *record.Attempt) string {
-	return fmt.Sprintf("%s did not answer whether it had created subscription %q for it", a.Endpoint, a.AskedID)
 }
 
 // madeElsewhere looks for what a create that was sent to another endpoint came to, should

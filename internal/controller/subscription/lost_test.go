@@ -519,3 +519,26 @@ func TestCreatedAndNotRecorded(t *testing.T) {
 		}
 	}
 }
+
+// Nor is it told of as left behind where it is what is imported.
+//
+// contract: S11, S34, A8
+func TestLostIsImportedWithoutCreate(t *testing.T) {
+	for gname, g := range generations() {
+		t.Run(gname, func(t *testing.T) {
+			w := newWorld(t, g, tokenSecret("tok", secretToken))
+			w.declareReal(g)
+			w.add(subscription("s", application("app")))
+			w.lost("s", emulator.Cut().After())
+			made := w.idOf("app")
+			w.edit("s", externalName(made), policies(xpv2.ManagementActionObserve, xpv2.ManagementActionUpdate))
+			w.passes("s")
+			if cr := w.stored("s"); baselineOf(t, cr) == nil || baselineOf(t, cr).ID != made {
+				t.Errorf("it is not held: %v", cr.GetCondition(v1alpha1.TypeApplied))
+			}
+			if n := w.events.count("LeftBehind"); n != 0 {
+				t.Errorf("it is told of as left behind %d times", n)
+			}
+		})
+	}
+}

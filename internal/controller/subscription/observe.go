@@ -126,7 +126,7 @@ func (e *external) observeUndeployed(ctx context.Context, cr *v1alpha1.Subscript
 		if err != nil {
 			return managed.ExternalObservation{}, err
 		}
-		if there && (!e.attemptOpen() || e.attempt.AskedID != id) {
+		if there && (!e.attemptOpen() || e.attempt.AskedID != id || !e.policies.ShouldCreate()) {
 			return e.observeNamed(ctx, cr, id)
 		}
 	}
@@ -156,9 +156,9 @@ func (e *external) observeNamed(ctx context.Context, cr *v1alpha1.Subscription, 
 	case found != nil && e.policies.ShouldCreate():
 		e.recovered = found
 		return managed.ExternalObservation{}, nil
-	case found != nil:
-		e.leaveBehind(cr, fmt.Errorf("an earlier create of this object made the subscription %q, another one is named in the annotation crossplane.io/external-name, and spec.managementPolicies do not let this object hold what it created", found.ID))
-	case ambiguous == nil && wait > 0:
+	case found != nil && found.ID != id:
+		e.recorder.Event(cr, kind.LeftBehind(fmt.Errorf("an earlier create of this object made the subscription %q, another one is named in the annotation crossplane.io/external-name, and spec.managementPolicies do not let this object hold what it created", found.ID)))
+	case found == nil && ambiguous == nil && wait > 0:
 		return managed.ExternalObservation{}, kind.After(errors.New("the gateway did not answer an earlier create, and may still carry it out; what is named instead is looked at once it no longer can"), wait)
 	}
 	return e.observeImport(ctx, cr, id)
@@ -262,7 +262,7 @@ func (e *external) makeReady(ctx context.Context, cr *v1alpha1.Subscription) err
 		return err
 	}
 	if e.attemptElsewhere(cr) {
-		e.leaveBehind(cr, fmt.Errorf("%s; the provider config no longer leads there, and what is asked for is created where it does", unansweredAt(e.attempt)))
+		e.recorder.Event(cr, kind.LeftElsewhere(kind.BecauseAsksElsewhere, "subscription", e.attempt))
 	}
 	record.WriteAttempt(cr, a)
 	remember(cr, e.tokenNow.version)

@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -241,7 +240,7 @@ func (e *external) absent(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObserv
 			return managed.ExternalObservation{}, kind.After(errors.New("waiting until a create whose answer was lost must be over"), min(wait, 10*time.Second))
 		}
 	}
-	e.leaveBehind(mg, "this object is deleted")
+	e.leaveBehind(mg, kind.BecauseDeleted)
 	return managed.ExternalObservation{}, nil
 }
 
@@ -249,12 +248,9 @@ func (e *external) absent(mg *v1alpha1.SubscriptionPlan) (managed.ExternalObserv
 // configuration no longer leads, and was not answered.
 func (e *external) leaveBehind(mg *v1alpha1.SubscriptionPlan, because string) {
 	if a := e.found.attempt; unansweredElsewhere(a, e.at.Endpoint) {
-		e.events.Event(mg, event.Warning("LeftBehind", fmt.Errorf("%s, and %s did not answer whether it had created the plan %q for it; the provider config no longer leads there", because, a.Endpoint, a.AskedID)))
+		e.events.Event(mg, kind.LeftElsewhere(because, "plan", a))
 	}
 }
-
-// asksElsewhere is why a create is forgotten whose object is not deleted.
-const asksElsewhere = "this object asks another gateway now"
 
 // lose what status tells of a plan.
 func lose(mg *v1alpha1.SubscriptionPlan) {
@@ -284,7 +280,7 @@ func (e *external) prepareCreate(mg *v1alpha1.SubscriptionPlan) (managed.Externa
 	if err := e.afterOpen(mg); err != nil {
 		return managed.ExternalObservation{}, err
 	}
-	e.leaveBehind(mg, asksElsewhere)
+	e.leaveBehind(mg, kind.BecauseAsksElsewhere)
 	e.found.pending = unanswered(e.found.attempt, e.at.Endpoint) && e.now().Before(e.at.TooLate(mg, mg.Status.CreateAttempt, e.now()))
 	before := record.ReadVouched(mg, mg.Status.CreateAttempt)
 	record.WriteAttempt(mg, attempt(before, name, true, e.at.Endpoint))
@@ -320,7 +316,7 @@ func (e *external) prepareTake(ctx context.Context, mg *v1alpha1.SubscriptionPla
 	switch {
 	case e.policies.ShouldCreate():
 		// No create that it records made this.
-		e.leaveBehind(mg, asksElsewhere)
+		e.leaveBehind(mg, kind.BecauseAsksElsewhere)
 		record.WriteAttempt(mg, attempt(nil, mg.Spec.ForProvider.PlanName, false, e.at.Endpoint))
 		return managed.ExternalObservation{ResourceExists: false}, nil
 	case e.policies.ShouldUpdate():
@@ -389,7 +385,7 @@ func (e *external) hold(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (fil
 		want.LateInitialized = b.LateInitialized
 	}
 	if f.how != byAttempt {
-		e.leaveBehind(mg, asksElsewhere)
+		e.leaveBehind(mg, kind.BecauseAsksElsewhere)
 	}
 	if f.baseline == nil && f.how == byID {
 		// An import: the user named the plan by its ID.
