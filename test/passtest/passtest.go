@@ -23,6 +23,7 @@ package passtest
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"reflect"
 	"sync"
 	"time"
@@ -128,6 +129,15 @@ func (e Each) ObserveSubscriptionPlan(ctx context.Context, _ connection.Look, id
 // ObserveRestAPI reads an API.
 func (e Each) ObserveRestAPI(ctx context.Context, _ connection.Look, handle string) (*connection.ObservedRestAPI, error) {
 	return connection.ReadRestAPI(ctx, e.Client, handle)
+}
+
+// FailCreate has the next create at the gateway fail, and a pass that makes it.
+func (b *Bench) FailCreate(t Tester, f emulator.Fault, pass func() error) {
+	t.Helper()
+	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, f))
+	if err := pass(); err == nil {
+		t.Fatal("no error although the create failed")
+	}
 }
 
 // RefuseWrites has the API server refuse what passes write while the condition

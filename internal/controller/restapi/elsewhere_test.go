@@ -17,7 +17,6 @@ limitations under the License.
 package restapi
 
 import (
-	"net/http"
 	"testing"
 	"time"
 
@@ -112,10 +111,7 @@ func TestMovedWhileOpen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mg := managedBooks()
 			b := newBench(t, mg)
-			b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
-			if _, err := b.pass(mg); err == nil {
-				t.Fatal("no error")
-			}
+			b.lost(mg, emulator.Cut().After())
 			elsewhere := newBench(t)
 			elsewhere.Kube, elsewhere.memory, elsewhere.Events = b.Kube, b.memory, b.Events
 			elsewhere.at.Endpoint = "http://elsewhere"
@@ -144,10 +140,7 @@ func TestCreatedAgainThenMoved(t *testing.T) {
 	mg := managedBooks()
 	b := newBench(t, mg)
 	b.Gateway.DeleteAPI(b.settle(mg).Status.AtProvider.ID)
-	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
-	if _, err := b.pass(mg); err == nil {
-		t.Fatal("no error")
-	}
+	b.lost(mg, emulator.Cut().After())
 	ready(t, b.settle(mg))
 	elsewhere := newBench(t)
 	elsewhere.Kube, elsewhere.memory, elsewhere.Events = b.Kube, b.memory, b.Events

@@ -163,6 +163,15 @@ func (b *bench) delete(mg *v1alpha1.RestApi) {
 	}
 }
 
+// lost has the answer to a create get lost. It may have created something.
+func (b *bench) lost(mg *v1alpha1.RestApi, f emulator.Fault) {
+	b.t.Helper()
+	b.FailCreate(b.t, f, func() error {
+		_, err := b.pass(mg)
+		return err
+	})
+}
+
 // gone runs passes until the managed resource is gone.
 func (b *bench) gone(mg *v1alpha1.RestApi) {
 	b.t.Helper()
@@ -324,10 +333,7 @@ func TestProcessEndsDuringCreate(t *testing.T) {
 	b := newBench(t, mg)
 	dies := func() *v1alpha1.RestApi {
 		t.Helper()
-		b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
-		if _, err := b.pass(mg); err == nil {
-			t.Fatal("no error")
-		}
+		b.lost(mg, emulator.Cut().After())
 		// Who is dead notes no failure.
 		b.edit(mg, func(mg *v1alpha1.RestApi) {
 			meta.RemoveAnnotations(mg, meta.AnnotationKeyExternalCreateFailed, meta.AnnotationKeyExternalCreateSucceeded)
@@ -371,41 +377,26 @@ func TestConflictWithOurselves(t *testing.T) {
 }
 
 // Deleted while the answer to a create is outstanding, an object waits until the
-// create must be over.
+// create must be over, also where the API vanished and was about to be created again.
 //
 // contract: S33
 func TestDeletedWhileOpen(t *testing.T) {
-	mg := managedBooks()
-	b := newBench(t, mg)
-	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().Before()))
-	if _, err := b.pass(mg); err == nil {
-		t.Fatal("no error")
+	for name, again := range map[string]bool{"Created": false, "CreatedAgain": true} {
+		t.Run(name, func(t *testing.T) {
+			mg := managedBooks()
+			b := newBench(t, mg)
+			if again {
+				b.Gateway.DeleteAPI(b.settle(mg).Status.AtProvider.ID)
+			}
+			b.lost(mg, emulator.Cut().Before())
+			b.delete(mg)
+			if got, err := b.pass(mg); got == nil || err == nil {
+				t.Fatalf("gone too early: %v", err)
+			}
+			b.Advance(b.at.Timeout + 31*time.Second)
+			b.gone(mg)
+		})
 	}
-	b.delete(mg)
-	if got, err := b.pass(mg); got == nil || err == nil {
-		t.Fatalf("gone too early: %v", err)
-	}
-	b.Advance(b.at.Timeout + 31*time.Second)
-	b.gone(mg)
-}
-
-// So it is where the API vanished and was about to be created again.
-//
-// contract: S33
-func TestDeletedWhileCreatedAgain(t *testing.T) {
-	mg := managedBooks()
-	b := newBench(t, mg)
-	b.Gateway.DeleteAPI(b.settle(mg).Status.AtProvider.ID)
-	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().Before()))
-	if _, err := b.pass(mg); err == nil {
-		t.Fatal("no error")
-	}
-	b.delete(mg)
-	if got, err := b.pass(mg); got == nil || err == nil {
-		t.Fatalf("gone too early: %v", err)
-	}
-	b.Advance(b.at.Timeout + 31*time.Second)
-	b.gone(mg)
 }
 
 // What a later create is answered says nothing about an earlier one, which may still be
@@ -418,10 +409,7 @@ func TestRefusedWhileOpen(t *testing.T) {
 			mg := managedBooks()
 			b := newBench(t, mg)
 			for _, f := range []emulator.Fault{emulator.Cut().Before(), emulator.Status(status, "no")} {
-				b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, f))
-				if _, err := b.pass(mg); err == nil {
-					t.Fatal("no error")
-				}
+				b.lost(mg, f)
 			}
 			b.delete(mg)
 			if got, _ := b.pass(mg); got == nil {

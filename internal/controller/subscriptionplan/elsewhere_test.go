@@ -17,7 +17,6 @@ limitations under the License.
 package subscriptionplan
 
 import (
-	"net/http"
 	"testing"
 	"time"
 
@@ -64,9 +63,23 @@ func (b *bench) report(mg *v1alpha1.SubscriptionPlan, s v1alpha1.SubscriptionPla
 // lost has the answer to a create get lost. It may have created something.
 func (b *bench) lost(mg *v1alpha1.SubscriptionPlan, f emulator.Fault) {
 	b.t.Helper()
-	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, f))
-	if _, err := b.pass(mg); err == nil {
-		b.t.Fatal("no error")
+	b.FailCreate(b.t, f, func() error {
+		_, err := b.pass(mg)
+		return err
+	})
+}
+
+// leavesToStranger checks that an object leaves alone what a stranger made, by another name
+// of the gateway, and goes without it.
+func (b *bench) leavesToStranger(t *testing.T, mg *v1alpha1.SubscriptionPlan, stranger emulator.Plan) {
+	t.Helper()
+	b.at.Endpoint = anotherName
+	got, err := b.pass(mg)
+	refusedFor(t, got, err, v1alpha1.ReasonConflict)
+	b.delete(mg)
+	b.gone(mg)
+	if left := b.Gateway.Plans(); len(left) != 1 || left[0] != stranger {
+		t.Errorf("left is %+v", left)
 	}
 }
 
@@ -220,14 +233,7 @@ func TestRespelledLongAfter(t *testing.T) {
 	b.lost(mg, emulator.Cut().Before())
 	b.Advance(time.Hour)
 	stranger, _ := b.Gateway.AddPlan("Gold")
-	b.at.Endpoint = anotherName
-	got, err := b.pass(mg)
-	refusedFor(t, got, err, v1alpha1.ReasonConflict)
-	b.delete(mg)
-	b.gone(mg)
-	if left := b.Gateway.Plans(); len(left) != 1 || left[0] != stranger {
-		t.Errorf("left is %+v", left)
-	}
+	b.leavesToStranger(t, mg, stranger)
 }
 
 // What was created just now and is not reported yet, or whose answer was lost, is had by
@@ -406,14 +412,7 @@ func TestUnvouchedElsewhere(t *testing.T) {
 	b.lost(mg, emulator.Cut().Before())
 	b.report(mg, v1alpha1.SubscriptionPlanStatus{})
 	byHand, _ := b.Gateway.AddPlan("Gold")
-	b.at.Endpoint = anotherName
-	got, err := b.pass(mg)
-	refusedFor(t, got, err, v1alpha1.ReasonConflict)
-	b.delete(mg)
-	b.gone(mg)
-	if left := b.Gateway.Plans(); len(left) != 1 || left[0] != byHand {
-		t.Errorf("left is %+v", left)
-	}
+	b.leavesToStranger(t, mg, byHand)
 }
 
 // What may still be created is waited for before another name is asked for, also where the

@@ -290,10 +290,7 @@ func TestProcessEndsDuringCreate(t *testing.T) {
 	b := newBench(t, emulator.Options{}, mg)
 	dies := func() *v1alpha1.SubscriptionPlan {
 		t.Helper()
-		b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
-		if _, err := b.pass(mg); err == nil {
-			t.Fatal("no error")
-		}
+		b.lost(mg, emulator.Cut().After())
 		// Who is dead notes no failure.
 		b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) {
 			meta.RemoveAnnotations(mg, meta.AnnotationKeyExternalCreateFailed, meta.AnnotationKeyExternalCreateSucceeded)
@@ -324,10 +321,7 @@ func TestRefusedWhileOpen(t *testing.T) {
 			mg := managedGold()
 			b := newBench(t, emulator.Options{}, mg)
 			for _, f := range []emulator.Fault{emulator.Cut().Before(), emulator.Status(status, "no")} {
-				b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, f))
-				if _, err := b.pass(mg); err == nil {
-					t.Fatal("no error")
-				}
+				b.lost(mg, f)
 			}
 			b.delete(mg)
 			if got, _ := b.pass(mg); got == nil {
@@ -347,10 +341,7 @@ func TestRefusedWhileOpen(t *testing.T) {
 func TestDeletedWhileOpen(t *testing.T) {
 	mg := managedGold()
 	b := newBench(t, emulator.Options{}, mg)
-	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().Before()))
-	if _, err := b.pass(mg); err == nil {
-		t.Fatal("no error")
-	}
+	b.lost(mg, emulator.Cut().Before())
 	b.delete(mg)
 	if got, err := b.pass(mg); got == nil || err == nil {
 		t.Fatalf("gone too early: %v", err)
@@ -371,10 +362,7 @@ func TestDeletedBeforeItsImport(t *testing.T) {
 			stranger, _ := b.Gateway.AddPlan("Silver")
 			b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) { mg.Finalizers = []string{managed.FinalizerName} })
 			if open {
-				b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().Before()))
-				if _, err := b.pass(mg); err == nil {
-					t.Fatal("no error")
-				}
+				b.lost(mg, emulator.Cut().Before())
 			}
 			b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) {
 				preset(stranger.ID)(mg)
@@ -550,10 +538,7 @@ func TestTwoOfOneName(t *testing.T) {
 func TestNameIsFreed(t *testing.T) {
 	mg, rival := managedGold(), managedGold(other)
 	b := newBench(t, emulator.Options{}, mg, rival)
-	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().Before()))
-	if _, err := b.pass(mg); err == nil {
-		t.Fatal("no error")
-	}
+	b.lost(mg, emulator.Cut().Before())
 	b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) { mg.Spec.ForProvider.PlanName = "Silver" })
 	// It may be that it cannot have the other name.
 	stranger, _ := b.Gateway.AddPlan("Silver")
@@ -591,10 +576,7 @@ func TestNameIsFreed(t *testing.T) {
 func TestRenamedWhileOpen(t *testing.T) {
 	mg := managedGold()
 	b := newBench(t, emulator.Options{}, mg)
-	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().Before()))
-	if _, err := b.pass(mg); err == nil {
-		t.Fatal("no error")
-	}
+	b.lost(mg, emulator.Cut().Before())
 	b.edit(mg, func(mg *v1alpha1.SubscriptionPlan) { mg.Spec.ForProvider.PlanName = "Silver" })
 	if _, err := b.pass(mg); err == nil || len(b.Gateway.Plans()) != 0 {
 		t.Fatalf("another one is asked for already: %v", err)
@@ -618,10 +600,7 @@ func TestUnansweredTwin(t *testing.T) {
 	mg, twin := managedGold(), managedGold(other, adopt)
 	twin.UID = mg.UID + "-twin"
 	b := newBench(t, emulator.Options{}, mg, twin)
-	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
-	if _, err := b.pass(mg); err == nil {
-		t.Fatal("no error")
-	}
+	b.lost(mg, emulator.Cut().After())
 	b.memory = &memory{} // The provider was restarted.
 	if _, err := b.pass(twin); err == nil {
 		t.Error("the twin takes what was not made for it")
@@ -640,10 +619,7 @@ func TestUnansweredIsNobodyElses(t *testing.T) {
 			mg := managedGold()
 			mg.CreationTimestamp.Time = time.Unix(1000, 0)
 			b := newBench(t, emulator.Options{}, mg)
-			b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().After()))
-			if _, err := b.pass(mg); err == nil {
-				t.Fatal("no error")
-			}
+			b.lost(mg, emulator.Cut().After())
 			if restarted {
 				b.memory = &memory{}
 			}
@@ -758,10 +734,7 @@ func TestCreatedAgainStatusLost(t *testing.T) {
 func TestNameIsReserved(t *testing.T) {
 	mg, rival := managedGold(), managedGold(other)
 	b := newBench(t, emulator.Options{}, mg, rival)
-	b.Gateway.Inject(emulator.FailOnce(emulator.Match{Method: http.MethodPost}, emulator.Cut().Before()))
-	if _, err := b.pass(mg); err == nil {
-		t.Fatal("no error")
-	}
+	b.lost(mg, emulator.Cut().Before())
 	got, err := b.pass(rival)
 	refusedFor(t, got, err, v1alpha1.ReasonConflict)
 	if n := b.Gateway.Count(emulator.Match{Method: http.MethodPost}); n != 1 {
