@@ -30,6 +30,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // A Holding is an object at a gateway.
@@ -184,7 +185,10 @@ func before(a, b bool) int {
 // itself is no reason to keep others from it.
 type Claims struct {
 	mu sync.Mutex
+	// m are the claims to an ID, and by the IDs that a managed resource has claims to, or
+	// had until they ended by themselves.
 	m  map[string][]claim
+	by map[types.UID]sets.Set[string]
 }
 
 type claim struct {
@@ -218,7 +222,7 @@ func (c *Claims) ReserveUntil(uid types.UID, h Holding, now, until time.Time) bo
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.m == nil {
-		c.m = map[string][]claim{}
+		c.m, c.by = map[string][]claim{}, map[types.UID]sets.Set[string]{}
 	}
 	c.m[h.ID] = slices.DeleteFunc(c.m[h.ID], func(o claim) bool { return o.over(now) })
 	for i, o := range c.m[h.ID] {
@@ -231,6 +235,10 @@ func (c *Claims) ReserveUntil(uid types.UID, h Holding, now, until time.Time) bo
 		}
 	}
 	c.m[h.ID] = append(c.m[h.ID], claim{Holding: h, uid: uid, until: until})
+	if c.by[uid] == nil {
+		c.by[uid] = sets.New[string]()
+	}
+	c.by[uid].Insert(h.ID)
 	return true
 }
 
@@ -247,23 +255,30 @@ func (c *Claims) Reserved(h Holding, except types.UID, now time.Time) bool {
 func (c *Claims) Release(uid types.UID, h Holding) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.release(h.ID, func(o claim) bool { return o.uid == uid && o.about(h) })
+	c.release(uid, h.ID, func(o claim) bool { return o.about(h) })
 }
 
 // ReleaseAll objects a managed resource has reserved: it is gone.
 func (c *Claims) ReleaseAll(uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for id := range c.m {
-		c.release(id, func(o claim) bool { return o.uid == uid })
+	for id := range c.by[uid] {
+		c.release(uid, id, func(claim) bool { return true })
 	}
 }
 
-// release those claims of an ID that del says, while c is locked.
-func (c *Claims) release(id string, del func(claim) bool) {
-	if left := slices.DeleteFunc(c.m[id], del); len(left) > 0 {
+// release those claims of a managed resource to an ID that del says, while c is locked.
+func (c *Claims) release(uid types.UID, id string, del func(claim) bool) {
+	left := slices.DeleteFunc(c.m[id], func(o claim) bool { return o.uid == uid && del(o) })
+	if len(left) > 0 {
 		c.m[id] = left
+	} else {
+		delete(c.m, id)
+	}
+	if slices.ContainsFunc(left, func(o claim) bool { return o.uid == uid }) {
 		return
 	}
-	delete(c.m, id)
+	if c.by[uid].Delete(id); len(c.by[uid]) == 0 {
+		delete(c.by, uid)
+	}
 }
