@@ -20,6 +20,7 @@ import (
 	"context"
 	"reflect"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,8 +34,21 @@ import (
 // a reconcile can tell whether the cache shows that write yet.
 type Writes struct {
 	mu sync.Mutex
-	m  map[types.UID]string
+	m  map[types.UID]written
 }
+
+type written struct {
+	version string
+	// lag is how soon to look again for it.
+	lag time.Duration
+}
+
+// How soon an object is looked at again that the cache shows older than our last write to
+// it, doubled each time: a busy cache has better to do than to be asked.
+const (
+	minLag = 20 * time.Millisecond
+	maxLag = 640 * time.Millisecond
+)
 
 func (w *Writes) record(o client.Object) {
 	if o.GetUID() == "" || o.GetResourceVersion() == "" {
@@ -43,25 +57,26 @@ func (w *Writes) record(o client.Object) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.m == nil {
-		w.m = map[types.UID]string{}
+		w.m = map[types.UID]written{}
 	}
-	w.m[o.GetUID()] = o.GetResourceVersion()
+	w.m[o.GetUID()] = written{version: o.GetResourceVersion(), lag: minLag}
 }
 
-// Shown tells whether an object that was read is at least as new as our last
-// write to it. It forgets the write once it was shown.
-func (w *Writes) Shown(o client.Object) bool {
+// Lag is how soon to look again at an object that was read if it is older than our last
+// write to it, and nothing if it is not. It forgets the write once it was shown.
+func (w *Writes) Lag(o client.Object) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	written, ok := w.m[o.GetUID()]
+	is, ok := w.m[o.GetUID()]
 	if !ok {
-		return true
+		return 0
 	}
-	if c, err := resourceversion.CompareResourceVersion(o.GetResourceVersion(), written); err == nil && c < 0 {
-		return false
+	if c, err := resourceversion.CompareResourceVersion(o.GetResourceVersion(), is.version); err == nil && c < 0 {
+		w.m[o.GetUID()] = written{version: is.version, lag: min(2*is.lag, maxLag)}
+		return is.lag
 	}
 	delete(w.m, o.GetUID())
-	return true
+	return 0
 }
 
 func (w *Writes) forget(uid types.UID) {

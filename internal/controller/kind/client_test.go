@@ -21,6 +21,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
@@ -398,22 +399,24 @@ func TestWrites(t *testing.T) {
 			s, w := newAPIServer(t, subscription()), &Writes{}
 			c := &thriftyClient{Client: s, writes: w, remembers: remembersSubscriptions}
 			before := stored(t, s)
-			if !w.Shown(before) {
+			if w.Lag(before) != 0 {
 				t.Error("nothing was written, and something is waited for")
 			}
 			if err := write(t.Context(), c, stored(t, s)); err != nil {
 				t.Fatal(err)
 			}
-			for range 2 {
-				if w.Shown(before) {
-					t.Error("a cache that does not show the write is taken for one that does")
-				}
+			var lags []time.Duration
+			for range 7 {
+				lags = append(lags, w.Lag(before)/time.Millisecond)
 			}
-			if other := subscription(func(o *gatewayv1alpha1.Subscription) { o.UID, o.ResourceVersion = "other", "1" }); !w.Shown(other) {
+			if diff := cmp.Diff([]time.Duration{20, 40, 80, 160, 320, 640, 640}, lags); diff != "" {
+				t.Errorf("a cache that does not show the write is asked again later each time: -want ms, +got ms:\n%s", diff)
+			}
+			if other := subscription(func(o *gatewayv1alpha1.Subscription) { o.UID, o.ResourceVersion = "other", "1" }); w.Lag(other) != 0 {
 				t.Error("another object is waited for")
 			}
 			after := stored(t, s)
-			if !w.Shown(after) || !w.Shown(before) {
+			if w.Lag(after) != 0 || w.Lag(before) != 0 {
 				t.Error("once it was shown, it is waited for no more")
 			}
 
@@ -421,13 +424,13 @@ func TestWrites(t *testing.T) {
 			if err := write(t.Context(), c, stored(t, s)); err == nil && name != "Status" {
 				t.Fatal("no error")
 			}
-			if !w.Shown(before) {
+			if w.Lag(before) != 0 {
 				t.Error("a write that failed is waited for")
 			}
 			s.err = nil
 			w.record(after)
 			w.forget("uid")
-			if !w.Shown(before) {
+			if w.Lag(before) != 0 {
 				t.Error("what was forgotten is waited for")
 			}
 		})
@@ -435,11 +438,11 @@ func TestWrites(t *testing.T) {
 	t.Run("Unreadable", func(t *testing.T) {
 		w := &Writes{}
 		w.record(subscription(func(o *gatewayv1alpha1.Subscription) { o.ResourceVersion = "opaque" }))
-		if !w.Shown(subscription(func(o *gatewayv1alpha1.Subscription) { o.ResourceVersion = "5" })) {
+		if w.Lag(subscription(func(o *gatewayv1alpha1.Subscription) { o.ResourceVersion = "5" })) != 0 {
 			t.Error("a version that cannot be compared is waited for, for ever")
 		}
 		w.record(subscription())
-		if !w.Shown(subscription()) {
+		if w.Lag(subscription()) != 0 {
 			t.Error("a write without a version is waited for")
 		}
 	})

@@ -41,10 +41,6 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/observation"
 )
 
-// cacheLag is how soon an object is looked at again that the cache shows older
-// than our last write to it.
-const cacheLag = 20 * time.Millisecond
-
 // A reconciler decides whether, and how soon again, the runtime's reconciler is
 // called for a managed resource.
 type reconciler[T resource.ModernManaged] struct {
@@ -88,8 +84,8 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if before := r.names.set(req.NamespacedName, uid); before != uid {
 		r.forget(before)
 	}
-	if !r.writes.Shown(mg) {
-		return reconcile.Result{RequeueAfter: cacheLag}, nil
+	if lag := r.writes.Lag(mg); lag > 0 {
+		return reconcile.Result{RequeueAfter: lag}, nil
 	}
 
 	awaited, d := r.pace.begin(req, lookOf(mg, 0).Urgent)

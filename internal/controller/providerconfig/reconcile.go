@@ -75,19 +75,23 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, nil
 	}
 	ref := connection.Ref{Kind: r.kind, Namespace: req.Namespace, Name: req.Name}
+	pc := r.new()
+	missing := r.client.Get(ctx, req.NamespacedName, pc)
+	if resource.IgnoreNotFound(missing) != nil {
+		return reconcile.Result{}, errors.Wrap(missing, "cannot read the provider config")
+	}
+	if lag := r.writes.Lag(pc); missing == nil && lag > 0 {
+		return reconcile.Result{RequeueAfter: lag}, nil
+	}
 	users, err := r.users.Count(ctx, ref)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	pc := r.new()
-	if err := r.client.Get(ctx, req.NamespacedName, pc); err != nil {
-		if kerrors.IsNotFound(err) && users == 0 {
+	if missing != nil {
+		if users == 0 {
 			r.gateways.Forget(ref)
 		}
-		return reconcile.Result{}, errors.Wrap(resource.IgnoreNotFound(err), "cannot read the provider config")
-	}
-	if !r.writes.Shown(pc) {
-		return reconcile.Result{RequeueAfter: cacheLag}, nil
+		return reconcile.Result{}, nil
 	}
 	pc.SetUsers(int64(users))
 
@@ -111,8 +115,8 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return reconcile.Result{RequeueAfter: r.poll}, nil
 }
 
-// cacheLag is how soon a configuration is looked at again that the cache shows
-// older than it is.
+// cacheLag is how soon a configuration is looked at again that was not written since
+// the cache shows it older than it is.
 const cacheLag = 20 * time.Millisecond
 
 // failed is what follows from a write that failed. That somebody else wrote

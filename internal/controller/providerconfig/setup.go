@@ -21,13 +21,16 @@ package providerconfig
 
 import (
 	"context"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -85,7 +88,9 @@ func setup(mgr ctrl.Manager, o kind.Options, changes *Changes, of string, newCon
 			return requests
 		})
 	}
-	users := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
+	// Users come and go by the thousand, and counting them takes the longer the more there
+	// are: once a second is enough.
+	users := later(usersLag, func(o client.Object) []reconcile.Request {
 		u, ok := o.(*v1alpha1.ProviderConfigUsage)
 		if !ok {
 			return nil
@@ -106,4 +111,29 @@ func setup(mgr ctrl.Manager, o kind.Options, changes *Changes, of string, newCon
 		Watches(&v1alpha1.ProviderConfigUsage{}, users).
 		WatchesRawSource(source.Channel(changes.byKind[of], &handler.EnqueueRequestForObject{})).
 		Complete(r)
+}
+
+// usersLag is how soon it shows that somebody uses a configuration, or no longer does.
+const usersLag = time.Second
+
+// later asks for reconciles once some time has passed, for all that happens meanwhile as
+// one.
+func later(lag time.Duration, requests func(client.Object) []reconcile.Request) handler.EventHandler {
+	add := func(o client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		for _, r := range requests(o) {
+			q.AddAfter(r, lag)
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			add(e.Object, q)
+		},
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			add(e.ObjectOld, q)
+			add(e.ObjectNew, q)
+		},
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			add(e.Object, q)
+		},
+	}
 }
