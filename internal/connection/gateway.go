@@ -130,7 +130,7 @@ type link struct {
 }
 
 // Enter implements gateway.Gate.
-func (l *link) Enter(_ context.Context, c gateway.Call) (func(gateway.Outcome), error) {
+func (l *link) Enter(ctx context.Context, c gateway.Call) (func(gateway.Outcome), error) {
 	if wait, why := l.site.wait(); wait > 0 {
 		return nil, l.holdOff(c, wait, why)
 	}
@@ -139,8 +139,9 @@ func (l *link) Enter(_ context.Context, c gateway.Call) (func(gateway.Outcome), 
 		return nil, l.holdOff(c, wait, why)
 	}
 	written := l.observed.writing(c)
-	began := l.pool.o.Now()
+	began, answered := l.pool.o.Now(), waiting(ctx)
 	return func(o gateway.Outcome) {
+		answered()
 		l.pool.o.Called(c, o.Err, l.pool.o.Now().Sub(began))
 		written()
 		e := gateway.AsError(o.Err)

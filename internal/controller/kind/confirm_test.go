@@ -35,23 +35,23 @@ func TestConfirm(t *testing.T) {
 	there := managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}
 	cases := map[string]struct {
 		reason  string
-		pass    pass
+		created bool
 		failed  bool
 		is      managed.ExternalObservation
 		err     error
 		looks   int
 		confirm bool
 	}{
-		"Created":    {reason: "It is there, as asked for.", pass: pass{created: true}, is: there, looks: 1, confirm: true},
+		"Created":    {reason: "It is there, as asked for.", created: true, is: there, looks: 1, confirm: true},
 		"NotCreated": {reason: "Nothing was created in this pass."},
-		"Failed":     {reason: "What is not stored must not be Ready.", pass: pass{created: true}, failed: true, is: there},
-		"Gone":       {reason: "It is gone again.", pass: pass{created: true}, looks: 1},
-		"Differs":    {reason: "It has to be updated.", pass: pass{created: true}, is: managed.ExternalObservation{ResourceExists: true}, looks: 1},
+		"Failed":     {reason: "What is not stored must not be Ready.", created: true, failed: true, is: there},
+		"Gone":       {reason: "It is gone again.", created: true, looks: 1},
+		"Differs":    {reason: "It has to be updated.", created: true, is: managed.ExternalObservation{ResourceExists: true}, looks: 1},
 		"Late": {
-			reason: "There is something to store.", pass: pass{created: true}, looks: 1,
+			reason: "There is something to store.", created: true, looks: 1,
 			is: managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true, ResourceLateInitialized: true},
 		},
-		"Down": {reason: "Nothing can be seen.", pass: pass{created: true}, is: there, err: errors.New("down"), looks: 1},
+		"Down": {reason: "Nothing can be seen.", created: true, is: there, err: errors.New("down"), looks: 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestConfirm(t *testing.T) {
 				o.SetConditions(xpv2.ReconcileError(errors.New("no")))
 			}
 			w := confirming[*gatewayv1alpha1.Subscription]{Client: b.kube, confirm: c.confirm}
-			if err := w.Status().Update(withPass(t.Context(), &tc.pass), o); err != nil {
+			if err := w.Status().Update(withPass(t.Context(), &pass{created: tc.created}), o); err != nil {
 				t.Fatal(err)
 			}
 			want := xpv2.ReasonCreating

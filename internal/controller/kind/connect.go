@@ -44,6 +44,8 @@ type pass struct {
 	creating bool
 	// created is whether there is something since.
 	created bool
+	// waits for the gateway.
+	waits waits
 }
 
 type passKey struct{}

@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// slowAfter is how long a pass may take before it counts as a slow one.
+	// slowAfter is how long a pass may wait for its gateway before it counts as a slow one.
 	slowAfter = time.Second
 	// placeKept is how long a place is kept for who was let in, and may be gone.
 	placeKept = 2 * time.Second
@@ -36,7 +36,8 @@ const (
 )
 
 // lanes keep whoever has a slow gateway from taking all the workers of a kind: what
-// leads to it waits, so that there are always some for what leads elsewhere.
+// leads to it waits, so that there are always some for what leads elsewhere. A slow API
+// server is everybody's, and no reason to wait.
 type lanes struct {
 	// width is how many managed resources of one lane are reconciled at a time, be they
 	// ever so many, and slow how many slow passes there are in a lane before others
@@ -49,9 +50,9 @@ type lanes struct {
 
 // A lane has somebody in it, or somebody who waits. Otherwise it is not remembered.
 type lane struct {
-	// began is when the passes began that are under way, and admitted when those were
-	// let in that have not begun yet. A place is kept for these.
-	began    map[*pass]time.Time
+	// under are the passes that are under way, and admitted is when those were let in that
+	// have not begun yet. A place is kept for these.
+	under    sets.Set[*pass]
 	admitted map[reconcile.Request]time.Time
 	// waits are those that found it full. They are in one of the queues, in the order in
 	// which they came, where some are longer than they wait.
@@ -80,7 +81,7 @@ func (l *lanes) enter(name string, p *pass, req reconcile.Request, urgent bool, 
 	defer l.mu.Unlock()
 	in, ok := l.m[name]
 	if !ok {
-		in = &lane{began: map[*pass]time.Time{}, admitted: map[reconcile.Request]time.Time{}, waits: sets.New[reconcile.Request]()}
+		in = &lane{under: sets.New[*pass](), admitted: map[reconcile.Request]time.Time{}, waits: sets.New[reconcile.Request]()}
 		if l.m == nil {
 			l.m = map[string]*lane{}
 		}
@@ -88,7 +89,7 @@ func (l *lanes) enter(name string, p *pass, req reconcile.Request, urgent bool, 
 	}
 	delete(in.admitted, req)
 	if l.room(in, now) > 0 {
-		in.began[p] = now
+		in.under.Insert(p)
 		in.waits.Delete(req)
 		return true
 	}
@@ -105,8 +106,8 @@ func (l *lanes) enter(name string, p *pass, req reconcile.Request, urgent bool, 
 // room is for how many there is in a lane.
 func (l *lanes) room(in *lane, now time.Time) int {
 	slow := 0
-	for _, began := range in.began {
-		if now.Sub(began) > slowAfter {
+	for p := range in.under {
+		if p.waits.longerThan(slowAfter, now) {
 			slow++
 		}
 	}
@@ -118,7 +119,7 @@ func (l *lanes) room(in *lane, now time.Time) int {
 			delete(in.admitted, req)
 		}
 	}
-	return l.width - len(in.began) - len(in.admitted)
+	return l.width - len(in.under) - len(in.admitted)
 }
 
 // leave a lane, and return those for whom there is room now.
@@ -129,7 +130,7 @@ func (l *lanes) leave(name string, p *pass, now time.Time) []reconcile.Request {
 	if !ok {
 		return nil
 	}
-	delete(in.began, p)
+	in.under.Delete(p)
 	var next []reconcile.Request
 	for room := l.room(in, now); len(next) < room; {
 		req, ok := in.next()
@@ -141,7 +142,7 @@ func (l *lanes) leave(name string, p *pass, now time.Time) []reconcile.Request {
 	for _, req := range next {
 		in.admitted[req] = now
 	}
-	if len(in.began)+len(in.admitted)+len(in.waits) == 0 {
+	if len(in.under)+len(in.admitted)+len(in.waits) == 0 {
 		delete(l.m, name)
 	}
 	return next
@@ -159,4 +160,32 @@ func (in *lane) next() (reconcile.Request, bool) {
 		}
 	}
 	return reconcile.Request{}, false
+}
+
+// waits for a gateway, that may overlap.
+type waits struct {
+	mu    sync.Mutex
+	under int
+	began time.Time
+}
+
+// begin to wait, until the function is called.
+func (w *waits) begin(now func() time.Time) (end func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.under == 0 {
+		w.began = now()
+	}
+	w.under++
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.under--
+	}
+}
+
+func (w *waits) longerThan(d time.Duration, now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.under > 0 && now.Sub(w.began) > d
 }

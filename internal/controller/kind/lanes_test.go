@@ -49,6 +49,7 @@ func TestLanes(t *testing.T) {
 		}
 		return p
 	}
+	asks := func(p *pass) (answered func()) { return p.waits.begin(func() time.Time { return began }) }
 	var under []*pass
 	for range 6 {
 		under = append(under, enter("There is room.", "a", began, true))
@@ -59,13 +60,20 @@ func TestLanes(t *testing.T) {
 	for _, p := range under[2:] {
 		l.leave("a", p, began)
 	}
-	enter("What is quick leaves room.", "a", began.Add(slowAfter), true)
-	enter("What is slow does not.", "a", began.Add(slowAfter+time.Millisecond), false)
+	l.leave("a", enter("Whatever takes time elsewhere leaves room.", "a", began.Add(time.Hour), true), began)
+	asks(under[0])
+	first, second := asks(under[1]), asks(under[1])
+	l.leave("a", enter("A quick gateway leaves room.", "a", began.Add(slowAfter), true), began)
+	enter("A slow one does not.", "a", began.Add(slowAfter+time.Millisecond), false)
+	first()
+	enter("Until it has answered all that it was asked.", "a", began.Add(slowAfter+time.Millisecond), false)
+	second()
+	l.leave("a", enter("Then it does.", "a", began.Add(slowAfter+time.Millisecond), true), began)
+	asks(under[1])
 	l.leave("a", under[0], began)
-	last := enter("Until it ends.", "a", began.Add(slowAfter+time.Millisecond), true)
-	l.leave("a", last, began)
+	l.leave("a", enter("Until the pass ends.", "a", began.Add(slowAfter+time.Millisecond), true), began)
 	for name, in := range l.m {
-		for p := range in.began {
+		for p := range in.under {
 			l.leave(name, p, began)
 		}
 	}
@@ -85,10 +93,12 @@ func TestLanesInOrder(t *testing.T) {
 	now := time.Unix(1000, 0)
 	l := newLanes(4)
 	first, second := &pass{}, &pass{}
+	asks := func(p *pass) { p.waits.begin(func() time.Time { return now }) }
 	for _, p := range []*pass{first, second} {
 		if !l.enter("a", p, request("in"), false, now) {
 			t.Fatal("a lane of two is full with less")
 		}
+		asks(p)
 	}
 	for _, name := range []string{"patient", "other", "patient", "gone"} {
 		l.enter("a", &pass{}, request(name), false, now)

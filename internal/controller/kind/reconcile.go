@@ -102,6 +102,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	defer func() {
 		r.options.Wakes.admit(r.looker(req.NamespacedName).Kind, r.lanes.leave(lane, p, r.clock.Now()))
 	}()
+	ctx = connection.WithWait(withPass(ctx, p), func() func() { return p.waits.begin(r.clock.Now) })
 
 	causes := ""
 	if !meta.WasDeleted(mg) {
@@ -113,7 +114,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		}
 	}
 
-	res, err := r.runtime.Reconcile(withPass(ctx, p), req)
+	res, err := r.runtime.Reconcile(ctx, req)
 	if err != nil {
 		// The API server, not the gateway: the work queue backs off.
 		return reconcile.Result{}, err

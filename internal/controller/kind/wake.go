@@ -53,8 +53,9 @@ func (w *Wakes) Wake(of gateway.Kind, cause observation.Cause, who []types.Names
 	}
 }
 
-// admit managed resources of a kind whose lane was full.
-func (w *Wakes) admit(of gateway.Kind, requests []reconcile.Request) { _ = w.add(of, 0, requests) }
+// admit managed resources of a kind whose lane was full. They come before all else, as
+// nobody can take their place meanwhile, and no more are admitted than have one.
+func (w *Wakes) admit(of gateway.Kind, requests []reconcile.Request) { _ = w.add(of, 1, requests) }
 
 // add requests to the queue of a kind, unless that is not there.
 func (w *Wakes) add(of gateway.Kind, priority int, requests []reconcile.Request) bool {
