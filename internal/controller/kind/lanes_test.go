@@ -159,12 +159,19 @@ func TestPace(t *testing.T) {
 	begin("next", false, true, 0)
 	begin("next", false, false, 2*time.Hour)
 	begin("next", false, false, 0)
+	// Who finds that there is no room has done nothing yet.
+	for range 3 {
+		p.postpone(request("next"), false)
+		begin("next", false, false, 0)
+	}
+	p.postpone(request("edited"), true)
+	begin("edited", false, true, 0)
 	p.await(request("next"))
 	p.forget(request("next"))
 	begin("next", false, false, 3*time.Hour)
 	p.forget(request("next"))
-	if len(p.awaited)+len(p.delayed) != 0 {
-		t.Errorf("remembered: %v, %v", p.awaited, p.delayed)
+	if len(p.awaited)+len(p.granted) != 0 {
+		t.Errorf("remembered: %v, %v", p.awaited, p.granted)
 	}
 }
 

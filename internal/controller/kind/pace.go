@@ -30,13 +30,14 @@ import (
 type pace struct {
 	limit ratelimiter.RateLimiter
 
-	mu      sync.Mutex
-	awaited sets.Set[reconcile.Request]
-	delayed sets.Set[reconcile.Request]
+	mu sync.Mutex
+	// awaited are those that somebody waits for, and granted those that had to wait, be it
+	// for their time or for something else since, and need not again.
+	awaited, granted sets.Set[reconcile.Request]
 }
 
 func newPace(limit ratelimiter.RateLimiter) *pace {
-	return &pace{limit: limit, awaited: sets.New[reconcile.Request](), delayed: sets.New[reconcile.Request]()}
+	return &pace{limit: limit, awaited: sets.New[reconcile.Request](), granted: sets.New[reconcile.Request]()}
 }
 
 // await tells that somebody waits for a reconcile that is about to be asked for.
@@ -53,14 +54,26 @@ func (p *pace) begin(req reconcile.Request, urgent bool) (awaited bool, d time.D
 	defer p.mu.Unlock()
 	urgent = urgent || p.awaited.Has(req)
 	p.awaited.Delete(req)
-	if urgent || p.delayed.Has(req) {
-		p.delayed.Delete(req)
+	if urgent || p.granted.Has(req) {
+		p.granted.Delete(req)
 		return urgent, 0
 	}
 	if d = p.limit.When(req.String()); d > 0 {
-		p.delayed.Insert(req)
+		p.granted.Insert(req)
 	}
 	return false, d
+}
+
+// postpone a reconcile that has begun and did nothing yet.
+func (p *pace) postpone(req reconcile.Request, awaited bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if awaited {
+		p.awaited.Insert(req)
+	} else {
+		// The limit is on what is done.
+		p.granted.Insert(req)
+	}
 }
 
 // forget what is gone.
@@ -68,5 +81,5 @@ func (p *pace) forget(req reconcile.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.awaited.Delete(req)
-	p.delayed.Delete(req)
+	p.granted.Delete(req)
 }

@@ -94,9 +94,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	p, lane := &pass{}, laneOf(mg)
 	if !r.lanes.enter(lane, p, req, awaited, r.clock.Now()) {
-		if awaited {
-			r.pace.await(req)
-		}
+		r.pace.postpone(req, awaited)
 		return reconcile.Result{RequeueAfter: jitter(lanePause, 0.2)}, nil
 	}
 	defer func() {
