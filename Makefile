@@ -55,13 +55,14 @@ build: ## Build static binaries of provider and sandbox into bin/ (BUILDFLAGS=-t
 	CGO_ENABLED=0 go build $(BUILDFLAGS) -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
 .PHONY: generate
-generate: ## Generate deep copies, method sets and CRDs from apis/
+generate: ## Generate deep copies, method sets and CRDs from apis/, and docs/reference.md from those
 	@rm -rf .cache/crds && mkdir -p .cache/crds
 	go tool controller-gen object:headerFile=hack/boilerplate.go.txt paths=./apis/...
 	go tool controller-gen crd:crdVersions=v1 paths=./apis/... output:crd:artifacts:config=.cache/crds
 	go tool angryjet generate-methodsets --header-file=hack/boilerplate.go.txt ./apis/...
 	@# Only now, so that a failure leaves the old ones and a kind that is gone leaves none.
 	@mkdir -p package && rm -rf package/crds && mv .cache/crds package/crds
+	go run ./hack/reference package/crds docs/reference.md
 
 ##@ Check it
 
@@ -108,9 +109,9 @@ lint: ## Run golangci-lint (built on first use: about 3 minutes on 2 cores)
 
 .PHONY: check-diff
 check-diff: generate ## Generate, and fail if that changes anything
-	@changed=$$(git status --porcelain --untracked-files=all -- ':(glob)apis/**/zz_generated.*' package/crds); \
+	@changed=$$(git status --porcelain --untracked-files=all -- ':(glob)apis/**/zz_generated.*' package/crds docs/reference.md); \
 	if [[ -n "$$changed" ]]; then \
-	  git --no-pager diff HEAD -- ':(glob)apis/**/zz_generated.*' package/crds; \
+	  git --no-pager diff HEAD -- ':(glob)apis/**/zz_generated.*' package/crds docs/reference.md; \
 	  printf 'generated files differ from what is committed; run make generate and commit:\n%s\n' "$$changed" >&2; \
 	  exit 1; \
 	fi
