@@ -4,7 +4,7 @@
 # if it has some, and by the Go version, so a changed pin builds anew and an
 # unchanged one costs nothing.
 #
-# usage: hack/tools/build.sh etcd|kube-apiserver|kube-controller-manager|kubectl|golangci-lint|promql
+# usage: hack/tools/build.sh etcd|kube-apiserver|kube-controller-manager|kubectl|golangci-lint|promql|gitops
 #
 # KUBEBUILDER_ASSETS  a folder whose binaries are used as they are, if it has the one asked for
 # TOOLS_CACHE         where the built ones are kept (default: .cache/tools)
@@ -21,6 +21,7 @@ case "$name" in
   kubectl)                 module=kubernetes;    package=k8s.io/kubernetes/cmd/kubectl;                      usually="about 30 s" ;;
   golangci-lint)           module=golangci-lint; package=github.com/golangci/golangci-lint/v2/cmd/golangci-lint; usually="about 3 min" ;;
   promql)                  module=promql;        package=.;                                                      usually="about 30 s" ;;
+  gitops)                  module=gitops;        package=.;                                                      usually="about 1 min" ;;
   *) echo "build.sh: no tool named $name under hack/tools" >&2; exit 2 ;;
 esac
 
