@@ -648,8 +648,9 @@ func (t *tale) invitation() string {
 The quickstart is applied. In another terminal:
 
   export KUBECONFIG=%s
-%s
-The gateway's management API is at %s (user %s).
+%s  export GATEWAY=%s
+
+The latter is the gateway's management API (user %s).
 
 Three things to try:
 
