@@ -4,7 +4,7 @@
 # if it has some, and by the Go version, so a changed pin builds anew and an
 # unchanged one costs nothing.
 #
-# usage: hack/tools/build.sh etcd|kube-apiserver|kube-controller-manager|kubectl|golangci-lint|promql|gitops
+# usage: hack/tools/build.sh TOOL, one of those listed below
 #
 # KUBEBUILDER_ASSETS  a folder whose binaries are used as they are, if it has the one asked for
 # TOOLS_CACHE         where the built ones are kept (default: .cache/tools)
@@ -22,6 +22,8 @@ case "$name" in
   golangci-lint)           module=golangci-lint; package=github.com/golangci/golangci-lint/v2/cmd/golangci-lint; usually="about 3 min" ;;
   promql)                  module=promql;        package=.;                                                      usually="about 30 s" ;;
   gitops)                  module=gitops;        package=.;                                                      usually="about 1 min" ;;
+  crossplane-cli)          module=crossplane-cli; package=github.com/crossplane/cli/v2/cmd/crossplane;           usually="about 2 min" ;;
+  crane)                   module=crane;         package=github.com/google/go-containerregistry/cmd/crane;       usually="about 20 s" ;;
   *) echo "build.sh: no tool named $name under hack/tools" >&2; exit 2 ;;
 esac
 
