@@ -47,12 +47,21 @@ run: ## Run the provider on this machine against the cluster of the current kube
 
 .PHONY: tools
 tools: ## Build the tools that tests and the demo need (about 5 minutes on 2 cores, once)
-	@for tool in etcd kube-apiserver kube-controller-manager kubectl promql gitops; do $(TOOL) $$tool >/dev/null; done
+	@for tool in etcd kube-apiserver kube-controller-manager kubectl promql gitops crane xpkg; do $(TOOL) $$tool >/dev/null; done
 
 .PHONY: build
 build: ## Build static binaries of provider and sandbox into bin/ (BUILDFLAGS=-trimpath for a release)
 	@mkdir -p bin
 	CGO_ENABLED=0 go build $(BUILDFLAGS) -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+
+.PHONY: xpkg
+xpkg: ## Build the Crossplane packages into _output/xpkg, for amd64 and arm64, with an SBOM each; needs no container engine
+	@VERSION='$(VERSION)' hack/xpkg.sh build _output/xpkg
+
+.PHONY: xpkg-push
+xpkg-push: xpkg ## Build them and push them as VERSION=v… to REGISTRY=host/organisation
+	@[[ -n "$(REGISTRY)" ]] || { echo "say where to push to: make xpkg-push REGISTRY=registry.example.org/platform VERSION=v0.1.0" >&2; exit 1; }
+	@VERSION='$(VERSION)' hack/xpkg.sh push _output/xpkg '$(REGISTRY)'
 
 .PHONY: generate
 generate: ## Generate deep copies, method sets and CRDs from apis/, and docs/reference.md from those

@@ -24,6 +24,7 @@ case "$name" in
   gitops)                  module=gitops;        package=.;                                                      usually="about 1 min" ;;
   crossplane-cli)          module=crossplane-cli; package=github.com/crossplane/cli/v2/cmd/crossplane;           usually="about 2 min" ;;
   crane)                   module=crane;         package=github.com/google/go-containerregistry/cmd/crane;       usually="about 20 s" ;;
+  xpkg)                    module=xpkg;          package=.;                                                      usually="about 20 s" ;;
   *) echo "build.sh: no tool named $name under hack/tools" >&2; exit 2 ;;
 esac
 
