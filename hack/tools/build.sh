@@ -25,6 +25,7 @@ case "$name" in
   crossplane-cli)          module=crossplane-cli; package=github.com/crossplane/cli/v2/cmd/crossplane;           usually="about 2 min" ;;
   crane)                   module=crane;         package=github.com/google/go-containerregistry/cmd/crane;       usually="about 20 s" ;;
   xpkg)                    module=xpkg;          package=.;                                                      usually="about 20 s" ;;
+  helm)                    module=helm;          package=helm.sh/helm/v4/cmd/helm;                           usually="about 2 min" ;;
   *) echo "build.sh: no tool named $name under hack/tools" >&2; exit 2 ;;
 esac
 
