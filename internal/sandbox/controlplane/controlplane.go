@@ -68,6 +68,9 @@ type Options struct {
 	// minute, so owner references to kinds installed later take that long to be
 	// acted upon.
 	CRDs []string
+	// APIServerArgs are added to the arguments of the API server, for what a test wants
+	// to be different, such as an audit log.
+	APIServerArgs []string
 	// Log is told in short lines what happens. Default: nobody.
 	Log io.Writer
 
@@ -122,7 +125,7 @@ func (c *ControlPlane) start(ctx context.Context, o Options) error {
 	if o.pickPort == nil {
 		o.pickPort = FreePort
 	}
-	if err := c.startAPIServer(ctx, o.Binaries.APIServer, o.pickPort); err != nil {
+	if err := c.startAPIServer(ctx, o); err != nil {
 		return err
 	}
 	if err := c.writeKubeconfig(); err != nil {
@@ -285,9 +288,9 @@ func (c *ControlPlane) etcdURL() string { return "unix://" + filepath.Join(c.soc
 
 // startAPIServer, on another port if the picked one was taken by somebody else
 // in the meantime.
-func (c *ControlPlane) startAPIServer(ctx context.Context, binary string, pickPort func(context.Context) (int, error)) error {
+func (c *ControlPlane) startAPIServer(ctx context.Context, o Options) error {
 	for try := 1; ; try++ {
-		port, err := pickPort(ctx)
+		port, err := o.pickPort(ctx)
 		if err != nil {
 			return err
 		}
@@ -300,10 +303,10 @@ func (c *ControlPlane) startAPIServer(ctx context.Context, binary string, pickPo
 
 		c.apiServer, err = process.Start(ctx, process.Options{
 			Name:    APIServer,
-			Path:    binary,
+			Path:    o.Binaries.APIServer,
 			Dir:     c.dir,
 			LogPath: c.path("kube-apiserver.log"),
-			Args:    c.apiServerArgs(port),
+			Args:    append(c.apiServerArgs(port), o.APIServerArgs...),
 		})
 		if err != nil {
 			return err
@@ -397,7 +400,7 @@ func (c *ControlPlane) ready(ctx context.Context, client *http.Client) error {
 }
 
 // startControllerManager with the controllers without which namespaces and
-// owned objects would never go away.
+// owned objects would never go away, and roles made of others would grant nothing.
 func (c *ControlPlane) startControllerManager(ctx context.Context, binary string) (*process.Process, error) {
 	return process.Start(ctx, process.Options{
 		Name:    ControllerManager,
@@ -406,7 +409,7 @@ func (c *ControlPlane) startControllerManager(ctx context.Context, binary string
 		LogPath: c.path("kube-controller-manager.log"),
 		Args: []string{
 			"--kubeconfig=" + c.Kubeconfig(),
-			"--controllers=namespace-controller,garbage-collector-controller,serviceaccount-controller,root-ca-certificate-publisher-controller",
+			"--controllers=namespace-controller,garbage-collector-controller,serviceaccount-controller,clusterrole-aggregation-controller,root-ca-certificate-publisher-controller",
 			"--root-ca-file=" + c.path("ca.crt"),
 			"--leader-elect=false",
 			"--secure-port=0",
