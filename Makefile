@@ -9,6 +9,10 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := hack/tools/build.sh
 ARGS    ?=
+CHART   := cluster/charts/provider-apiplatform
+
+# What make generate writes, for git.
+GENERATED := ':(glob)apis/**/zz_generated.*' package/crds package/configuration docs/reference.md $(CHART)/files
 
 # How long, or with a trailing x how many times, each fuzz target is fed.
 FUZZTIME ?= 30s
@@ -25,7 +29,7 @@ RACED   := $(patsubst %,./%/...,$(wildcard $(addprefix internal/,gateway connect
 
 # Each of these has an API server of its own and takes all the machine has. A result of
 # theirs is not taken from Go's cache, which does not see what they build and run.
-ALONE   := ./test/contract ./test/crash ./test/bench ./test/docs
+ALONE   := ./test/contract ./test/crash ./test/bench ./test/docs ./test/chart
 
 ##@ Try it
 
@@ -47,7 +51,7 @@ run: ## Run the provider on this machine against the cluster of the current kube
 
 .PHONY: tools
 tools: ## Build the tools that tests and the demo need (about 5 minutes on 2 cores, once)
-	@for tool in etcd kube-apiserver kube-controller-manager kubectl promql gitops crane xpkg; do $(TOOL) $$tool >/dev/null; done
+	@for tool in etcd kube-apiserver kube-controller-manager kubectl promql gitops crane xpkg helm; do $(TOOL) $$tool >/dev/null; done
 
 .PHONY: build
 build: ## Build static binaries of provider and sandbox into bin/ (BUILDFLAGS=-trimpath for a release)
@@ -64,7 +68,7 @@ xpkg-push: xpkg ## Build them and push them as VERSION=v… to REGISTRY=host/org
 	@VERSION='$(VERSION)' hack/xpkg.sh push _output/xpkg '$(REGISTRY)'
 
 .PHONY: generate
-generate: ## Generate deep copies, method sets and CRDs from apis/, and docs/reference.md from those
+generate: ## Generate deep copies, method sets and CRDs from apis/, and from those what docs, chart and configuration have of them
 	@rm -rf .cache/crds && mkdir -p .cache/crds
 	go tool controller-gen object:headerFile=hack/boilerplate.go.txt paths=./apis/...
 	go tool controller-gen crd:crdVersions=v1 paths=./apis/... output:crd:artifacts:config=.cache/crds
@@ -72,6 +76,10 @@ generate: ## Generate deep copies, method sets and CRDs from apis/, and docs/ref
 	@# Only now, so that a failure leaves the old ones and a kind that is gone leaves none.
 	@mkdir -p package && rm -rf package/crds && mv .cache/crds package/crds
 	go run ./hack/reference package/crds docs/reference.md
+	go run ./hack/configuration
+	@# What the chart has of others; Helm reads nothing outside of a chart.
+	@rm -rf $(CHART)/files && mkdir -p $(CHART)/files/crds $(CHART)/files/monitoring
+	@cp package/crds/*.yaml $(CHART)/files/crds/ && cp cluster/monitoring/* $(CHART)/files/monitoring/
 
 ##@ Check it
 
@@ -118,9 +126,9 @@ lint: ## Run golangci-lint (built on first use: about 3 minutes on 2 cores)
 
 .PHONY: check-diff
 check-diff: generate ## Generate, and fail if that changes anything
-	@changed=$$(git status --porcelain --untracked-files=all -- ':(glob)apis/**/zz_generated.*' package/crds docs/reference.md); \
+	@changed=$$(git status --porcelain --untracked-files=all -- $(GENERATED)); \
 	if [[ -n "$$changed" ]]; then \
-	  git --no-pager diff HEAD -- ':(glob)apis/**/zz_generated.*' package/crds docs/reference.md; \
+	  git --no-pager diff HEAD -- $(GENERATED); \
 	  printf 'generated files differ from what is committed; run make generate and commit:\n%s\n' "$$changed" >&2; \
 	  exit 1; \
 	fi
