@@ -48,7 +48,7 @@ type options struct {
 	MinPoll                  time.Duration `help:"The shortest interval the annotation crossplane.io/poll-interval can ask for." default:"10s" env:"MIN_POLL"`
 	MaxReconcileRate         int           `help:"How many reconciles a second all kinds together may do of what nobody waits for, and a fifth of how many requests a second may be made to the API server." default:"100" env:"MAX_RECONCILE_RATE"`
 	WatchNamespaces          []string      `help:"Namespaces whose managed resources are reconciled, comma-separated; all if not given. Who holds what at a gateway is known for all namespaces." env:"WATCH_NAMESPACES" placeholder:"NAMESPACE"`
-	ClusterID                string        `help:"Name of this cluster in the ownership marks at a gateway: letters, digits, dots, hyphens and underscores. Carry it over when objects are restored to another cluster. Default: the UID of the namespace kube-system." env:"CLUSTER_ID" placeholder:"ID"`
+	ClusterID                string        `help:"Name of this cluster in the ownership marks at a gateway: letters, digits, dots, hyphens and underscores. Carry it over when objects are restored to another cluster. Default: the UID of the namespace kube-system, and for a provider that Crossplane installed that of the ConfigMap kube-system/extension-apiserver-authentication." env:"CLUSTER_ID" placeholder:"ID"`
 	LeaderElection           bool          `help:"Let one of several replicas work at a time." env:"LEADER_ELECTION"`
 	LeaderElectionNamespace  string        `help:"Namespace of the lease for leader election. Default: the provider's own." env:"LEADER_ELECTION_NAMESPACE" placeholder:"NAMESPACE"`
 	MetricsBindAddress       string        `help:"Where metrics are served; 0 serves none." default:":8080" env:"METRICS_BIND_ADDRESS"`
@@ -57,6 +57,8 @@ type options struct {
 	EnableManagementPolicies bool          `help:"Let spec.managementPolicies take effect, which they do unless this is turned off." default:"true" negatable:"" env:"ENABLE_MANAGEMENT_POLICIES"`
 	EnableChangelogs         bool          `help:"Send every change at a gateway to the change log service." env:"ENABLE_CHANGELOGS"`
 	ChangelogsSocketPath     string        `help:"Socket of the change log service." default:"/var/run/changelogs/changelogs.sock" env:"CHANGELOGS_SOCKET_PATH"`
+
+	ProviderName string `help:"Name of the Provider that Crossplane installed this as. Crossplane sets it." hidden:"" env:"PROVIDER_NAME"`
 
 	Version kong.VersionFlag `help:"Print the version."`
 }
@@ -114,6 +116,7 @@ func (o *options) run(ctx context.Context) error {
 		MaxReconcileRate:        o.MaxReconcileRate,
 		WatchNamespaces:         o.WatchNamespaces,
 		ClusterID:               o.ClusterID,
+		Packaged:                o.ProviderName != "",
 		LeaderElection:          o.LeaderElection,
 		LeaderElectionNamespace: o.LeaderElectionNamespace,
 		MetricsBindAddress:      o.MetricsBindAddress,

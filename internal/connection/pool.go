@@ -50,6 +50,9 @@ type Options struct {
 	// Metadata reads the metadata of Secrets, ConfigMaps and Namespaces, always
 	// as metav1.PartialObjectMetadata; usually from a cache.
 	Metadata client.Reader
+	// NoNamespaces tells that the provider may not read Namespaces, so that none
+	// matches any labels.
+	NoNamespaces bool
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
 	// Random returns numbers in [0, 1) for jitter.
@@ -250,6 +253,9 @@ func (p *Pool) allowed(ctx context.Context, s settings, namespace string) error 
 	}
 	if selector.Empty() {
 		return nil
+	}
+	if p.o.NoNamespaces {
+		return s.wrong(ProblemNotAllowed, fmt.Sprintf("namespace %q may not use it, since the provider may not read the labels of namespaces, by which spec.allowedNamespaces selects: allow it to get, list and watch namespaces, as examples/cluster/namespaces.yaml does", namespace))
 	}
 	ns := partial(corev1.SchemeGroupVersion.WithKind("Namespace").Kind)
 	if err := p.o.Metadata.Get(ctx, types.NamespacedName{Name: namespace}, ns); err != nil {

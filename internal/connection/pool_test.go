@@ -513,6 +513,12 @@ func TestTenancy(t *testing.T) {
 			}
 		})
 	}
+	blind := newWorld(t, clusterConfig(selector("gold")), token, gold)
+	blind.o.NoNamespaces = true
+	_, err := blind.For(context.Background(), clusterRef(), "team")
+	if diff := cmp.Diff(`ClusterProviderConfig "default": namespace "team" may not use it, since the provider may not read the labels of namespaces, by which spec.allowedNamespaces selects: allow it to get, list and watch namespaces, as examples/cluster/namespaces.yaml does`, fmt.Sprint(err)); diff != "" {
+		t.Errorf("where labels cannot be read none matches: For(...): -want, +got:\n%s", diff)
+	}
 	w := newWorld(t, clusterConfig(selector("silver")), token)
 	if _, err := w.ForConfig(context.Background(), clusterRef()); err != nil {
 		t.Errorf("a configuration may always check itself: %v", err)

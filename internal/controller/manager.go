@@ -32,12 +32,10 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
-	authv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -93,8 +91,13 @@ type Options struct {
 	WatchNamespaces []string
 
 	// ClusterID names this cluster in ownership marks at a gateway. If it is empty
-	// the UID of the namespace kube-system is used.
+	// the UID of the namespace kube-system is used, or if the provider is Packaged
+	// that of the ConfigMap extension-apiserver-authentication in it.
 	ClusterID string
+
+	// Packaged tells that the provider was installed by Crossplane, which grants it
+	// its rights.
+	Packaged bool
 
 	// LeaderElection lets one of several replicas work at a time. The lease is in
 	// LeaderElectionNamespace, or if that is empty in the provider's own.
@@ -141,12 +144,12 @@ func NewManager(ctx context.Context, cfg *rest.Config, o Options) (ctrl.Manager,
 	}
 	cfg = ratelimiter.LimitRESTConfig(cfg, o.MaxReconcileRate)
 
-	writes := &kind.Writes{}
+	writes, absent := &kind.Writes{}, &kind.Absent{}
 	renew, lease := renewDeadline, leaseDuration
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:    scheme,
 		Logger:    o.Logger,
-		NewClient: kind.NewClient(writes, ours),
+		NewClient: kind.NewClient(writes, absent, ours),
 		Cache: cache.Options{
 			DefaultTransform: cache.TransformStripManagedFields(),
 			ByObject: map[client.Object]cache.ByObject{
@@ -175,7 +178,7 @@ func NewManager(ctx context.Context, cfg *rest.Config, o Options) (ctrl.Manager,
 		return nil, errors.Wrap(err, "cannot add probes")
 	}
 
-	ko, changes, err := kindOptions(ctx, mgr, o, writes)
+	ko, changes, err := kindOptions(ctx, mgr, o, writes, absent)
 	if err != nil {
 		return nil, err
 	}
@@ -220,15 +223,27 @@ func ours(o client.Object) bool {
 	return false
 }
 
-func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.Writes) (kind.Options, *providerconfig.Changes, error) {
+func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.Writes, absent *kind.Absent) (kind.Options, *providerconfig.Changes, error) {
 	log := logging.NewLogrLogger(o.Logger)
-	clusterID := o.ClusterID
-	if clusterID == "" {
-		ns := &corev1.Namespace{}
-		if err := mgr.GetAPIReader().Get(ctx, types.NamespacedName{Name: "kube-system"}, ns); err != nil {
-			return kind.Options{}, nil, errors.Wrap(err, "cannot read the namespace kube-system, whose UID names this cluster; allow to get namespaces, or set --cluster-id")
+	if err := awaitRights(ctx, mgr.GetClient(), o.Logger); err != nil {
+		return kind.Options{}, nil, err
+	}
+	if o.ClusterID == "" {
+		id, err := clusterID(ctx, mgr.GetAPIReader(), o.Packaged)
+		if err != nil {
+			return kind.Options{}, nil, err
 		}
-		clusterID = string(ns.GetUID())
+		o.ClusterID = id
+	}
+	namespaces, err := mayWatchNamespaces(ctx, mgr.GetClient())
+	if err != nil {
+		return kind.Options{}, nil, err
+	}
+	if !namespaces {
+		o.Logger.Info("namespaces may not be read: no ClusterProviderConfig with spec.allowedNamespaces admits any; examples/cluster/namespaces.yaml allows it")
+		if err := mgr.Add(unledRunnable(func(ctx context.Context) error { return awaitNamespaces(ctx, mgr.GetClient(), o.Logger) })); err != nil {
+			return kind.Options{}, nil, errors.Wrap(err, "cannot wait for more rights")
+		}
 	}
 	metricOptions, err := kind.NewMetrics(o.Registerer, o.Poll)
 	if err != nil {
@@ -272,11 +287,14 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 		MinPollInterval: o.MinPoll,
 		ResyncInterval:  o.Resync,
 		Namespaces:      o.WatchNamespaces,
-		ClusterID:       clusterID,
+		ClusterID:       o.ClusterID,
+		NamespaceLabels: namespaces,
 		Wakes:           wakes,
 		Users:           &kind.Users{},
 		Startup:         &kind.Startup{},
 		Writes:          writes,
+		Absent:          absent,
+		Mapper:          mgr.GetRESTMapper(),
 		Metrics:         counts,
 		Clock:           o.Clock,
 		IndexConfigs:    sync.OnceValue(func() error { return kind.IndexConfigs(ctx, mgr.GetFieldIndexer()) }),
@@ -290,6 +308,7 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 			Live:          mgr.GetAPIReader(),
 			Cache:         mgr.GetClient(),
 			Metadata:      mgr.GetCache(),
+			NoNamespaces:  !namespaces,
 			Now:           o.Clock.Now,
 			Logger:        log,
 			UserAgent:     "provider-apiplatform/" + o.Version,
@@ -306,13 +325,22 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 		return kind.Options{}, nil, errors.Wrap(err, "cannot observe gateways")
 	}
 
-	gated, err := mayWatchCRDs(ctx, mgr)
+	gated, err := mayWatchCRDs(ctx, mgr.GetClient())
 	if err != nil || !gated {
 		return ko, changes, err
 	}
 	ko.Gate = new(gate.Gate[schema.GroupVersionKind])
 	return ko, changes, errors.Wrap(customresourcesgate.Setup(unled{mgr}, ko.Options), "cannot wait for CRDs")
 }
+
+// An unledRunnable runs in every replica, whichever leads.
+type unledRunnable func(context.Context) error
+
+// Start it.
+func (r unledRunnable) Start(ctx context.Context) error { return r(ctx) }
+
+// NeedLeaderElection says that it does not.
+func (unledRunnable) NeedLeaderElection() bool { return false }
 
 // An unled manager has controllers that run in every replica, whichever leads.
 type unled struct {
@@ -324,21 +352,4 @@ func (m unled) GetControllerOptions() config.Controller {
 	o := m.Manager.GetControllerOptions()
 	o.NeedLeaderElection = new(false)
 	return o
-}
-
-// mayWatchCRDs tells whether the provider may see which CRDs are there. If it may
-// not, all of them must be there when it starts.
-func mayWatchCRDs(ctx context.Context, mgr ctrl.Manager) (bool, error) {
-	for _, verb := range []string{"get", "list", "watch"} {
-		r := &authv1.SelfSubjectAccessReview{Spec: authv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authv1.ResourceAttributes{
-			Group: apiextensionsv1.GroupName, Resource: "customresourcedefinitions", Verb: verb,
-		}}}
-		if err := mgr.GetClient().Create(ctx, r); err != nil {
-			return false, errors.Wrap(err, "cannot find out whether CRDs may be watched")
-		}
-		if !r.Status.Allowed {
-			return false, nil
-		}
-	}
-	return true, nil
 }

@@ -88,14 +88,14 @@ func (w *Writes) forget(uid types.UID) {
 // NewClient returns a constructor for the manager's client. The client drops a
 // status write that would change nothing, since the runtime writes status on
 // every pass, and records in w what it did write to the objects of the kinds
-// that remembers selects.
-func NewClient(w *Writes, remembers func(client.Object) bool) client.NewClientFunc {
+// that remembers selects. It finds nothing of kinds that are absent.
+func NewClient(w *Writes, absent *Absent, remembers func(client.Object) bool) client.NewClientFunc {
 	return func(cfg *rest.Config, o client.Options) (client.Client, error) {
 		c, err := client.New(cfg, o)
 		if err != nil {
 			return nil, err
 		}
-		return &thriftyClient{Client: c, writes: w, remembers: remembers}, nil
+		return &thriftyClient{Client: c, writes: w, absent: absent, remembers: remembers}, nil
 	}
 }
 
@@ -104,6 +104,7 @@ type thriftyClient struct {
 	client.Client
 
 	writes    *Writes
+	absent    *Absent
 	remembers func(client.Object) bool
 }
 

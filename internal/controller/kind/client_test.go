@@ -293,7 +293,7 @@ func TestThriftyStatus(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := newAPIServer(t, subscription(ready))
-			c := &thriftyClient{Client: s, writes: &Writes{}, remembers: remembersSubscriptions}
+			c := &thriftyClient{Client: s, writes: &Writes{}, absent: &Absent{}, remembers: remembersSubscriptions}
 			o := stored(t, s)
 			tc.change(o)
 			if err := c.Status().Update(t.Context(), o); err != nil {
@@ -308,7 +308,7 @@ func TestThriftyStatus(t *testing.T) {
 	t.Run("StaleCache", func(t *testing.T) {
 		s := newAPIServer(t, subscription(ready))
 		cache := stored(t, s)
-		c := &thriftyClient{Client: stale{s, cache}, writes: &Writes{}, remembers: remembersSubscriptions}
+		c := &thriftyClient{Client: stale{s, cache}, writes: &Writes{}, absent: &Absent{}, remembers: remembersSubscriptions}
 		// It was written since, and now is to be what the cache still shows.
 		o := stored(t, s)
 		o.SetConditions(xpv2.Unavailable())
@@ -325,7 +325,7 @@ func TestThriftyStatus(t *testing.T) {
 	})
 	t.Run("NotOurs", func(t *testing.T) {
 		s := newAPIServer(t, subscription(ready))
-		c := &thriftyClient{Client: s, writes: &Writes{}, remembers: func(client.Object) bool { return false }}
+		c := &thriftyClient{Client: s, writes: &Writes{}, absent: &Absent{}, remembers: func(client.Object) bool { return false }}
 		if err := c.Status().Update(t.Context(), stored(t, s)); err != nil {
 			t.Fatal(err)
 		}
@@ -354,7 +354,7 @@ func (c stale) Get(ctx context.Context, key client.ObjectKey, o client.Object, o
 // there when status is written.
 func TestThriftyUpdateKeepsStatus(t *testing.T) {
 	s := newAPIServer(t, subscription())
-	c := &thriftyClient{Client: s, writes: &Writes{}, remembers: remembersSubscriptions}
+	c := &thriftyClient{Client: s, writes: &Writes{}, absent: &Absent{}, remembers: remembersSubscriptions}
 	o := stored(t, s)
 	o.Status.AtProvider.ID = "in memory"
 	o.SetConditions(xpv2.Available())
@@ -397,7 +397,7 @@ func TestWrites(t *testing.T) {
 	for name, write := range ways {
 		t.Run(name, func(t *testing.T) {
 			s, w := newAPIServer(t, subscription()), &Writes{}
-			c := &thriftyClient{Client: s, writes: w, remembers: remembersSubscriptions}
+			c := &thriftyClient{Client: s, writes: w, absent: &Absent{}, remembers: remembersSubscriptions}
 			before := stored(t, s)
 			if w.Lag(before) != 0 {
 				t.Error("nothing was written, and something is waited for")

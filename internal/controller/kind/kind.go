@@ -28,6 +28,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/statemetrics"
 	"github.com/prometheus/client_golang/prometheus"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -69,6 +70,9 @@ type Options struct {
 	// ClusterID names this cluster in ownership marks at the gateway.
 	ClusterID string
 
+	// NamespaceLabels tells that the labels of namespaces may be watched.
+	NamespaceLabels bool
+
 	// Gateways are the connections to gateways.
 	Gateways *connection.Pool
 
@@ -90,6 +94,12 @@ type Options struct {
 	// IndexConfigs indexes the configurations, whoever calls it first.
 	IndexConfigs func() error
 
+	// Mapper finds out which kinds the API server tells of.
+	Mapper apimeta.RESTMapper
+
+	// Absent are the kinds that are not activated.
+	Absent *Absent
+
 	// Startup adds the controllers, as long as the manager does not end.
 	Startup *Startup
 
@@ -104,11 +114,13 @@ func (o Options) Once(call func() error, kinds ...schema.GroupVersionKind) error
 	if o.Gate == nil {
 		return call()
 	}
+	kinds = append(kinds, v1alpha1.ProviderConfigGroupVersionKind, v1alpha1.ClusterProviderConfigGroupVersionKind, v1alpha1.ProviderConfigUsageGroupVersionKind)
 	o.Gate.Register(func() {
+		o.Startup.awaitDiscovery(o.Mapper, kinds)
 		if err := o.Startup.Do(call); err != nil {
 			o.Fail(err)
 		}
-	}, append(kinds, v1alpha1.ProviderConfigGroupVersionKind, v1alpha1.ClusterProviderConfigGroupVersionKind, v1alpha1.ProviderConfigUsageGroupVersionKind)...)
+	}, kinds...)
 	return nil
 }
 
@@ -182,23 +194,31 @@ type Kind[T resource.ModernManaged] struct {
 	// Forget is called when a managed resource is gone. Optional.
 	Forget func(uid types.UID)
 
-	// Needs are the other kinds that it refers to or watches.
+	// Needs are the other kinds that it refers to or watches. Those that are not
+	// activated have no objects, and are watched once they are.
 	Needs []schema.GroupVersionKind
 
 	// Index adds field indexes. Optional.
 	Index func(ctx context.Context, indexer client.FieldIndexer) error
 
 	// Watch adds watches to those every kind has. Optional.
-	Watch func(b *builder.Builder)
+	Watch func(w Watches)
 }
 
-// Setup adds a controller for the kind, once its CRD and those of all it needs are
-// there.
+// Setup adds a controller for the kind, once its CRD is there.
 func (k *Kind[T]) Setup(mgr ctrl.Manager, o Options) error {
 	o.Users.set(k.GroupVersionKind.GroupKind(), k.usersLive(mgr.GetAPIReader()))
 	return o.Once(func() error {
-		return errors.Wrapf(k.setup(mgr, o), "cannot set up the controller of %s", k.GroupVersionKind.Kind)
-	}, append(k.Needs, k.GroupVersionKind)...)
+		// What is there when a provider starts must not seem to be missing until it is
+		// first heard of.
+		served, err := o.Absent.await(o, k.Needs...)
+		if err != nil {
+			return errors.Wrapf(err, "cannot find out which kinds are there for %s", k.GroupVersionKind.Kind)
+		}
+		return o.Once(func() error {
+			return errors.Wrapf(k.setup(mgr, o), "cannot set up the controller of %s", k.GroupVersionKind.Kind)
+		}, served...)
+	}, k.GroupVersionKind)
 }
 
 func (k *Kind[T]) setup(mgr ctrl.Manager, o Options) error {
@@ -212,7 +232,7 @@ func (k *Kind[T]) setup(mgr ctrl.Manager, o Options) error {
 		return err
 	}
 	if k.Index != nil {
-		if err := k.Index(ctx, mgr.GetFieldIndexer()); err != nil {
+		if err := k.Index(ctx, absentIndexer{FieldIndexer: mgr.GetFieldIndexer(), absent: o.Absent, scheme: mgr.GetScheme()}); err != nil {
 			return err
 		}
 	}
@@ -274,10 +294,10 @@ func (k *Kind[T]) setup(mgr ctrl.Manager, o Options) error {
 		Named(name).
 		WithOptions(o.ForControllerRuntime()).
 		For(k.New(), builder.WithPredicates(desiredStateChanged()))
-	k.watch(b, mgr.GetClient(), r.pace.await)
+	k.watch(b, mgr.GetClient(), o, r.pace.await)
 	b.WatchesRawSource(o.Wakes.source(gateway.Kind(k.GroupVersionKind.Kind)))
 	if k.Watch != nil {
-		k.Watch(b)
+		k.Watch(Watches{builder: b, absent: o.Absent, scheme: mgr.GetScheme(), cache: mgr.GetCache()})
 	}
 	return b.Complete(r)
 }

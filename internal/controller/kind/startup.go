@@ -16,7 +16,16 @@ limitations under the License.
 
 package kind
 
-import "sync"
+import (
+	"sync"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// discoveryInterval is how often the API server is asked whether it tells of a kind yet.
+const discoveryInterval = 100 * time.Millisecond
 
 // A Startup keeps controllers from being added while the manager ends: in
 // controller-runtime the two can block each other until the time to end has run
@@ -34,6 +43,27 @@ func (s *Startup) Do(add func() error) error {
 		return nil
 	}
 	return add()
+}
+
+// awaitDiscovery waits until the API server tells of kinds, whose CRDs it says are
+// established a moment before. It gives up when the manager ends.
+func (s *Startup) awaitDiscovery(mapper apimeta.RESTMapper, kinds []schema.GroupVersionKind) {
+	ticker := time.NewTicker(discoveryInterval)
+	defer ticker.Stop()
+	for _, gvk := range kinds {
+		for !s.over() {
+			if _, err := mapper.RESTMapping(gvk.GroupKind(), gvk.Version); !apimeta.IsNoMatchError(err) {
+				break // Trouble of another kind is for who needs the mapping to tell of.
+			}
+			<-ticker.C
+		}
+	}
+}
+
+func (s *Startup) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
 }
 
 // End the startup: no controller is added any more, and none is being added.

@@ -186,7 +186,7 @@ func (k *Kind[T]) index(ctx context.Context, indexer client.FieldIndexer, of cli
 // watch what can change the outcome of a reconcile without the managed resource
 // itself changing. Secrets and ConfigMaps are watched by their metadata alone. Who
 // changes a Secret of a managed resource itself waits for it.
-func (k *Kind[T]) watch(b *builder.Builder, c client.Reader, await func(reconcile.Request)) {
+func (k *Kind[T]) watch(b *builder.Builder, c client.Reader, o Options, await func(reconcile.Request)) {
 	configs := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 		return k.Find(ctx, c, IndexConfig, configKey(refTo(o)))
 	})
@@ -208,10 +208,12 @@ func (k *Kind[T]) watch(b *builder.Builder, c client.Reader, await func(reconcil
 			return requests
 		})
 	}
-	// Whether a namespace may use a configuration is a matter of its labels.
-	b.WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
-		return k.list(ctx, c, client.InNamespace(o.GetName()))
-	}), builder.WithPredicates(labelsChanged()))
+	if o.NamespaceLabels {
+		// Whether a namespace may use a configuration is a matter of its labels.
+		b.WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+			return k.list(ctx, c, client.InNamespace(o.GetName()))
+		}), builder.WithPredicates(labelsChanged()))
+	}
 	changed := builder.WithPredicates(predicate.And[client.Object](predicate.ResourceVersionChangedPredicate{}, arrived()))
 	b.WatchesMetadata(&corev1.Secret{}, sources(connection.KindSecret), changed)
 	b.WatchesMetadata(&corev1.ConfigMap{}, sources(connection.KindConfigMap), changed)

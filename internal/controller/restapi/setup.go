@@ -33,7 +33,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -74,10 +73,10 @@ func newKind(kube client.Client) *kind.Kind[*v1alpha1.RestApi] {
 		},
 		Index: index,
 	}
-	k.Watch = func(b *builder.Builder) {
-		b.Watches(&v1alpha1.SubscriptionPlan{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+	k.Watch = func(w kind.Watches) {
+		w.Add(&v1alpha1.SubscriptionPlan{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 			return k.Find(ctx, kube, indexPlan, o.GetNamespace()+"/"+o.GetName())
-		}), builder.WithPredicates(kind.ReferenceChanged()))
+		}), kind.ReferenceChanged())
 	}
 	return k
 }

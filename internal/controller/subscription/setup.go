@@ -41,7 +41,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -100,14 +99,14 @@ func newKind(c *controller, kube client.Reader) *kind.Kind[*v1alpha1.Subscriptio
 		},
 		Index: index,
 	}
-	k.Watch = func(b *builder.Builder) {
+	k.Watch = func(w kind.Watches) {
 		referrers := func(index string) handler.EventHandler {
 			return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 				return append(k.Find(ctx, kube, index, o.GetNamespace()+"/"+o.GetName()), k.Find(ctx, kube, index, o.GetNamespace()+"/"+bySelector)...)
 			})
 		}
-		b.Watches(&v1alpha1.RestApi{}, referrers(indexAPI), builder.WithPredicates(kind.ReferenceChanged()))
-		b.Watches(&v1alpha1.SubscriptionPlan{}, referrers(indexPlan), builder.WithPredicates(kind.ReferenceChanged()))
+		w.Add(&v1alpha1.RestApi{}, referrers(indexAPI), kind.ReferenceChanged())
+		w.Add(&v1alpha1.SubscriptionPlan{}, referrers(indexPlan), kind.ReferenceChanged())
 	}
 	return k
 }

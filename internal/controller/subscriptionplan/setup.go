@@ -34,7 +34,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -74,12 +73,12 @@ func newKind(kube client.Client, started time.Time) *kind.Kind[*v1alpha1.Subscri
 			m.incumbents.Forget(uid)
 		},
 		Index: index,
-		Watch: func(b *builder.Builder) { watch(b, kube) },
+		Watch: func(w kind.Watches) { watch(w, kube) },
 	}
 }
 
 // watch subscriptions that go: a plan that is to be deleted waits for them.
-func watch(b *builder.Builder, c client.Reader) {
+func watch(w kind.Watches, c client.Reader) {
 	plans := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request {
 		l := &v1alpha1.SubscriptionPlanList{}
 		if err := c.List(ctx, l); err != nil {
@@ -93,11 +92,11 @@ func watch(b *builder.Builder, c client.Reader) {
 		}
 		return waiting
 	})
-	b.Watches(&v1alpha1.Subscription{}, plans, builder.WithPredicates(predicate.Funcs{
+	w.Add(&v1alpha1.Subscription{}, plans, predicate.Funcs{
 		CreateFunc:  func(event.CreateEvent) bool { return false },
 		UpdateFunc:  func(event.UpdateEvent) bool { return false },
 		GenericFunc: func(event.GenericEvent) bool { return false },
-	}))
+	})
 }
 
 func index(ctx context.Context, indexer client.FieldIndexer) error {
