@@ -29,7 +29,7 @@ RACED   := $(patsubst %,./%/...,$(wildcard $(addprefix internal/,gateway connect
 
 # Each of these has an API server of its own and takes all the machine has. A result of
 # theirs is not taken from Go's cache, which does not see what they build and run.
-ALONE   := ./test/contract ./test/crash ./test/bench ./test/docs ./test/chart
+ALONE   := ./test/contract ./test/crash ./test/bench ./test/docs ./test/chart ./test/crossplane
 
 ##@ Try it
 
