@@ -38,8 +38,9 @@ demo: build ## Start a control plane, a gateway emulator and the provider, and t
 	@exec bin/sandbox demo $(ARGS)
 
 .PHONY: sandbox
-sandbox: build ## The same, kept running until Ctrl-C, to play with
-	@exec bin/sandbox sandbox $(ARGS)
+sandbox: build ## The same, kept running until Ctrl-C, to play with. CORE=1 has Crossplane's core in it, which installs the provider and what is self-service
+	@$(if $(CORE),ARCHITECTURES=$$(go env GOARCH) VERSION='$(VERSION)' hack/xpkg.sh build _output/sandbox/packages)
+	@exec bin/sandbox sandbox $(if $(CORE),--core) $(ARGS)
 
 .PHONY: run
 run: ## Run the provider on this machine against the cluster of the current kubeconfig
@@ -51,7 +52,7 @@ run: ## Run the provider on this machine against the cluster of the current kube
 
 .PHONY: tools
 tools: ## Build the tools that tests and the demo need (about 5 minutes on 2 cores, once)
-	@for tool in etcd kube-apiserver kube-controller-manager kubectl promql gitops crane xpkg helm; do $(TOOL) $$tool >/dev/null; done
+	@for tool in etcd kube-apiserver kube-controller-manager kubectl promql gitops crane xpkg helm crossplane-core; do $(TOOL) $$tool >/dev/null; done
 
 .PHONY: build
 build: ## Build static binaries of provider and sandbox into bin/ (BUILDFLAGS=-trimpath for a release)

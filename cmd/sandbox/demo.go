@@ -640,16 +640,10 @@ func (t *tale) cleanUp(ctx context.Context, n *narrator) error {
 
 // invitation to play.
 func (t *tale) invitation() string {
-	kubectl := ""
-	if _, err := exec.LookPath("kubectl"); err != nil {
-		kubectl = "  alias kubectl=$(hack/tools/build.sh kubectl)   # there is none here; building it takes half a minute\n"
-	}
 	return fmt.Sprintf(`
 The quickstart is applied. In another terminal:
 
-  export KUBECONFIG=%s
-%s  export GATEWAY=%s
-
+%s
 The latter is the gateway's management API (user %s).
 
 Three things to try:
@@ -659,7 +653,16 @@ Three things to try:
   curl -s -u %s '%s/subscriptions?apiId=%s'
 
 Ctrl-C ends all of it.
-`, t.box.ControlPlane.Kubeconfig(), kubectl, t.gateway.Endpoint(), t.box.Gateway.Username, subscriptionRef, gold, t.curlUser(), t.gateway.Endpoint(), apiName)
+`, t.howToReachIt(), t.box.Gateway.Username, subscriptionRef, gold, t.curlUser(), t.gateway.Endpoint(), apiName)
+}
+
+// howToReachIt with kubectl, and the gateway.
+func (t *tale) howToReachIt() string {
+	kubectl := ""
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		kubectl = "  alias kubectl=$(hack/tools/build.sh kubectl)   # there is none here; building it takes half a minute\n"
+	}
+	return "  export KUBECONFIG=" + t.box.ControlPlane.Kubeconfig() + "\n" + kubectl + "  export GATEWAY=" + t.gateway.Endpoint().String() + "\n"
 }
 
 // curlUser has the password only where it is no secret.

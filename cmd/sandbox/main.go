@@ -55,8 +55,8 @@ type options struct {
 	Provider          string `help:"Binary of the provider. Default: the one beside this one, else it is built." placeholder:"PATH"`
 }
 
-func (o options) start(ctx context.Context, out io.Writer) (*sandbox.Sandbox, error) {
-	so := sandbox.Options{Provider: o.Provider, Generation: emulator.InPlace, Log: out}
+func (o options) start(ctx context.Context, out io.Writer, packages string) (*sandbox.Sandbox, error) {
+	so := sandbox.Options{Provider: o.Provider, Packages: packages, Generation: emulator.InPlace, Log: out}
 	if o.GatewayGeneration == "legacy" {
 		so.Generation = emulator.Legacy
 	}
@@ -89,7 +89,7 @@ type demoCommand struct {
 // Run the demo.
 func (d *demoCommand) Run(ctx context.Context, out io.Writer) error {
 	started := time.Now()
-	box, err := d.start(ctx, out)
+	box, err := d.start(ctx, out, "")
 	if err != nil {
 		return err
 	}
@@ -122,16 +122,31 @@ func (d *demoCommand) Run(ctx context.Context, out io.Writer) error {
 
 type sandboxCommand struct {
 	options `embed:""`
+
+	Core     bool   `help:"Start Crossplane's core too, and have it install the packages of this project: the provider, the function and the configuration."`
+	Packages string `help:"Folder with the packages, as hack/xpkg.sh build writes them." default:"_output/sandbox/packages" placeholder:"DIR"`
+}
+
+// A story is what a sandbox begins with.
+type story interface {
+	steps() []step
+	invitation() string
+	noStrangers(ctx context.Context) error
+	cleanUp(ctx context.Context, n *narrator) error
 }
 
 // Run the sandbox.
 func (s *sandboxCommand) Run(ctx context.Context, out io.Writer) error {
-	box, err := s.start(ctx, out)
+	packages := ""
+	if s.Core {
+		packages = s.Packages
+	}
+	box, err := s.start(ctx, out, packages)
 	if err != nil {
 		return err
 	}
 	defer box.Stop()
-	tale, err := newTale(box)
+	tale, chapters, err := s.story(box)
 	if err != nil {
 		return err
 	}
@@ -139,8 +154,7 @@ func (s *sandboxCommand) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	n := &narrator{out: out, failed: box.Failed}
-	// The first chapter of the tale is what there is to play with.
-	if err := n.tell(ctx, tale.steps()[:1]); err != nil {
+	if err := n.tell(ctx, chapters); err != nil {
 		return errors.Join(err, tale.cleanUp(ctx, n))
 	}
 	_, _ = fmt.Fprint(out, tale.invitation())
@@ -157,6 +171,23 @@ func (s *sandboxCommand) Run(ctx context.Context, out io.Writer) error {
 			}
 		}
 	}
+}
+
+// story of the sandbox, and those of its steps that are told.
+func (s *sandboxCommand) story(box *sandbox.Sandbox) (story, []step, error) {
+	if s.Core {
+		t, err := newSelfService(box)
+		if err != nil {
+			return nil, nil, err
+		}
+		return t, t.steps(), nil
+	}
+	t, err := newTale(box)
+	if err != nil {
+		return nil, nil, err
+	}
+	// The first chapter of the tale is what there is to play with.
+	return t, t.steps()[:1], nil
 }
 
 func main() {

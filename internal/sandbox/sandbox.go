@@ -28,6 +28,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,6 +41,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/controlplane"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/crossplane"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/process"
 )
 
@@ -47,6 +49,10 @@ const (
 	// Namespace that Crossplane is installed in, and where people keep the
 	// credentials of cluster-scoped configurations.
 	Namespace = "crossplane-system"
+
+	// packageVersion is that of the packages that are installed here, whatever they were
+	// built as: one that satisfies what they ask of one another.
+	packageVersion = "v0.1.0"
 
 	// readyTimeout bounds how long the provider may take to be ready.
 	readyTimeout = time.Minute
@@ -73,6 +79,10 @@ type Options struct {
 	Provider string
 	// ProviderArgs are added to the provider's arguments.
 	ProviderArgs []string
+	// Packages is a folder with the packages of this project. With it, Crossplane's core
+	// is started, and installs the configuration from there with all that it depends on:
+	// the provider is the one of its package. Default: the provider runs by itself.
+	Packages string
 	// LogDir is where the provider's output goes, and stays. Default:
 	// _output/sandbox in the repository.
 	LogDir string
@@ -88,6 +98,8 @@ type Sandbox struct {
 	Gateway Gateway
 	// Emulator is that gateway, if it is emulated. Nil if it is a real one.
 	Emulator *emulator.Server
+	// Crossplane that installed the provider. Nil if the provider runs by itself.
+	Crossplane *crossplane.Crossplane
 	// Root of the repository.
 	Root string
 
@@ -117,14 +129,17 @@ func (s *Sandbox) start(ctx context.Context, o Options) (err error) {
 	if s.dir, err = os.MkdirTemp("", "apiplatform-"); err != nil {
 		return errors.Wrap(err, "cannot create a temporary folder")
 	}
+	crds := filepath.Join(s.Root, "package", "crds")
+	if o.Packages != "" {
+		if crds, err = crossplane.CRDs(ctx); err != nil {
+			return err
+		}
+	}
 	if s.ControlPlane, err = controlplane.Start(ctx, controlplane.Options{
 		Dir:  filepath.Join(s.dir, "control-plane"),
-		CRDs: []string{filepath.Join(s.Root, "package", "crds")},
+		CRDs: []string{crds},
 		Log:  o.Log,
 	}); err != nil {
-		return err
-	}
-	if err := s.createNamespace(ctx); err != nil {
 		return err
 	}
 	if s.Gateway.URL == "" {
@@ -133,7 +148,49 @@ func (s *Sandbox) start(ctx context.Context, o Options) (err error) {
 		}
 		_, _ = fmt.Fprintf(o.Log, "gateway (emulated) ready at %s\n", s.Gateway.URL)
 	}
+	if o.Packages != "" {
+		return s.startCrossplane(ctx, o)
+	}
+	if err := s.createNamespace(ctx); err != nil {
+		return err
+	}
 	return s.startProvider(ctx, o)
+}
+
+// startCrossplane, and install the configuration.
+func (s *Sandbox) startCrossplane(ctx context.Context, o Options) (err error) {
+	s.Crossplane, err = crossplane.Start(ctx, crossplane.Options{
+		ControlPlane: s.ControlPlane,
+		Dir:          filepath.Join(s.dir, "crossplane"),
+		LogDir:       s.logDir(o),
+		ProviderArgs: append(providerArgs(), o.ProviderArgs...),
+		Log:          o.Log,
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.Crossplane.PushAll(ctx, o.Packages, packageVersion); err != nil {
+		return err
+	}
+	return s.Crossplane.Install(ctx, crossplane.Configuration(packageVersion))
+}
+
+// providerArgs are those of any provider here.
+func providerArgs() []string {
+	return []string{
+		"--debug",
+		// Nobody wants to watch a minute go by.
+		"--poll=2s",
+		"--min-poll=1s",
+	}
+}
+
+// logDir is where logs go.
+func (s *Sandbox) logDir(o Options) string {
+	if o.LogDir != "" {
+		return o.LogDir
+	}
+	return filepath.Join(s.Root, "_output", "sandbox")
 }
 
 // createNamespace that an installation of Crossplane would have created.
@@ -175,10 +232,7 @@ func (s *Sandbox) startProvider(ctx context.Context, o Options) error {
 			return errors.Wrapf(err, "cannot build the provider: %s", out)
 		}
 	}
-	logs := o.LogDir
-	if logs == "" {
-		logs = filepath.Join(s.Root, "_output", "sandbox")
-	}
+	logs := s.logDir(o)
 	if err := os.MkdirAll(logs, 0o750); err != nil {
 		return errors.Wrap(err, "cannot create the folder for logs")
 	}
@@ -197,14 +251,7 @@ func (s *Sandbox) startProvider(ctx context.Context, o Options) error {
 		Dir:     s.dir,
 		Env:     []string{"KUBECONFIG=" + s.ControlPlane.Kubeconfig()},
 		LogPath: log,
-		Args: append([]string{
-			"--debug",
-			"--health-probe-bind-address=" + health,
-			"--metrics-bind-address=0",
-			// Nobody wants to watch a minute go by.
-			"--poll=2s",
-			"--min-poll=1s",
-		}, o.ProviderArgs...),
+		Args:    slices.Concat(providerArgs(), []string{"--health-probe-bind-address=" + health, "--metrics-bind-address=0"}, o.ProviderArgs),
 	})
 	if err != nil {
 		return err
@@ -267,6 +314,9 @@ func (s *Sandbox) relative(path string) string {
 // Failed returns why the sandbox cannot work any more: a process of it ended by
 // itself. Nil while all is well.
 func (s *Sandbox) Failed() error {
+	if s.Crossplane != nil {
+		return errors.Join(s.Crossplane.Failed(), s.ControlPlane.Failed())
+	}
 	if err := s.provider.Err(); err != nil {
 		return err
 	}
@@ -305,6 +355,9 @@ func kibibytes(s string) (int64, error) {
 func (s *Sandbox) Stop() {
 	s.once.Do(func() {
 		s.provider.Stop(stopGrace)
+		if s.Crossplane != nil {
+			s.Crossplane.Stop()
+		}
 		if s.Emulator != nil {
 			s.Emulator.Close()
 		}
