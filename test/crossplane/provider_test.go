@@ -18,6 +18,7 @@ package crossplane
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -270,12 +271,21 @@ spec:
 		w.apply(w.provider(current))
 		revision := w.object("apiVersion: pkg.crossplane.io/v1\nkind: Provider\nmetadata: {name: " + providerName + "}")
 		w.says(revision, healthy, "is already controlled by ProviderRevision")
+		w.delete(revision)
+		w.gone(revision)
 		for _, o := range of(append(managed, "ClusterProviderConfig")...) {
 			giveUp := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
 			if err := w.kube.Patch(w.t.Context(), o.DeepCopy(), giveUp); err != nil {
 				w.t.Fatal(err)
 			}
 		}
+		w.eventually("all kinds are gone", func() error {
+			if crds := w.crds(); len(crds) != 0 {
+				return fmt.Errorf("there are %v", crds)
+			}
+			return nil
+		})
+		w.apply(w.provider(current))
 		w.has(healthy, w.provider(current))
 		w.eventually("all kinds are there anew", func() error {
 			crds := w.crds()
@@ -301,6 +311,7 @@ spec:
 				w.t.Fatal(err)
 			}
 		}
+		token, _, _ := unstructured.NestedString(of("Secret")[1].Object, "stringData", "token")
 		held := slices.Concat(ids(w.gw.APIs()), ids(w.gw.Plans()), ids(w.gw.Subscriptions()))
 		w.apply(quickstart...)
 		w.has(ready, of("ClusterProviderConfig")...)
@@ -309,8 +320,12 @@ spec:
 		if diff := cmp.Diff(held, slices.Concat(ids(w.gw.APIs()), ids(w.gw.Plans()), ids(w.gw.Subscriptions()))); diff != "" {
 			w.t.Errorf("the gateway holds other objects than before: -before, +after:\n%s", diff)
 		}
+		if !w.gw.LetThrough("books-v1", token) {
+			w.t.Error("the token is not let through any more")
+		}
 		for _, r := range w.gw.Requests(emulator.Match{Writes: true})[writes:] {
-			if r.Committed {
+			// Nobody knows any more that the gateway has the token; it is sent once more.
+			if r.Committed && (r.Kind != emulator.Subscriptions || r.Method != http.MethodPut) {
 				w.t.Errorf("taking over what is there changed it: %s %s %s", r.Method, r.Kind, r.ID)
 			}
 		}

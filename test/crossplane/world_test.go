@@ -48,7 +48,7 @@ import (
 
 // patience is how long something may take that takes seconds; a busy machine must not
 // make it fail.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()

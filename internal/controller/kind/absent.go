@@ -165,7 +165,7 @@ func (w Watches) Add(o client.Object, h handler.EventHandler, p ...predicate.Pre
 		w.builder.Watches(o, h, builder.WithPredicates(p...))
 		return
 	}
-	of := source.Kind(w.cache, o, handler.TypedEventHandler[client.Object, reconcile.Request](h), p...)
+	of := source.Kind(w.cache, o, h, p...)
 	w.builder.WatchesRawSource(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		return w.absent.later(w.scheme, o, func(a *arrival) *[]func() error { return &a.watches }, func() error {
 			return of.Start(ctx, queue)

@@ -206,7 +206,7 @@ func (c *Crossplane) start(ctx context.Context, helm string, args []string) erro
 	if err := c.startCore(ctx, webhooks); err != nil {
 		return err
 	}
-	c.kubelet.start()
+	c.kubelet.start(ctx)
 	_, _ = fmt.Fprintf(c.log, "Crossplane ready after %.1f s, packages are pulled from %s\n", time.Since(started).Seconds(), c.registry.address)
 	return nil
 }

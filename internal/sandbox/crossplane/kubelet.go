@@ -86,8 +86,9 @@ type pod struct {
 	again    time.Time
 }
 
-func (k *kubelet) start() {
-	ctx, cancel := context.WithCancel(context.Background())
+// start the kubelet. It ends with stop, not with the context.
+func (k *kubelet) start(ctx context.Context) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	k.cancel, k.done, k.pods = cancel, make(chan struct{}), map[string]*pod{}
 	go func() {
 		defer close(k.done)

@@ -76,7 +76,7 @@ func connect(w http.ResponseWriter, r *http.Request, to string) {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
 	}
-	defer server.Close()
+	defer server.Close() //nolint:errcheck // Both sides have said what they had to say.
 	hijacker, ok := w.(http.Hijacker)
 	if !ok {
 		http.Error(w, "this connection cannot be handed on", http.StatusInternalServerError)
