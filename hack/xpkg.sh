@@ -7,11 +7,12 @@
 #
 # VERSION            of the packages, and the tag they are pushed under (default: from git)
 # REVISION           the commit they are built from                     (default: from git)
+# ARCHITECTURES      that they run on, separated by spaces              (default: amd64 arm64)
 # SOURCE_DATE_EPOCH  the time that everything in them has               (default: that of the commit)
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-architectures=(amd64 arm64)
+read -ra architectures <<<"${ARCHITECTURES:-amd64 arm64}"
 
 # A setting meant for the machine that builds must not change what is built.
 unset GOFLAGS GOEXPERIMENT GOFIPS140
