@@ -29,7 +29,7 @@ RACED   := $(patsubst %,./%/...,$(wildcard $(addprefix internal/,gateway connect
 
 # Each of these has an API server of its own and takes all the machine has. A result of
 # theirs is not taken from Go's cache, which does not see what they build and run.
-ALONE   := ./test/contract ./test/crash ./test/bench ./test/docs ./test/chart ./test/crossplane
+ALONE   := ./test/contract ./test/crash ./test/bench ./test/docs ./test/composition ./test/chart ./test/crossplane
 
 ##@ Try it
 
@@ -51,8 +51,8 @@ run: ## Run the provider on this machine against the cluster of the current kube
 ##@ Build it
 
 .PHONY: tools
-tools: ## Build the tools that tests and the demo need (about 5 minutes on 2 cores, once)
-	@for tool in etcd kube-apiserver kube-controller-manager kubectl promql gitops crane xpkg helm crossplane-core; do $(TOOL) $$tool >/dev/null; done
+tools: ## Build the tools that tests and the demo need (about 15 minutes on 2 cores, once)
+	@for tool in etcd kube-apiserver kube-controller-manager kubectl promql gitops crane xpkg helm crossplane-core crossplane-cli; do $(TOOL) $$tool >/dev/null; done
 
 .PHONY: build
 build: ## Build static binaries of provider and sandbox into bin/ (BUILDFLAGS=-trimpath for a release)
