@@ -311,6 +311,9 @@ func (c *Crossplane) initialize(ctx context.Context, webhooks int) error {
 		"TLS_CLIENT_SECRET_NAME="+secretTLSClient,
 	)
 	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return errors.Wrap(ctx.Err(), "cannot initialize") // Whatever it said of its end.
+	}
 	return errors.Wrapf(err, "cannot initialize: %s", lastLines(out))
 }
 
@@ -425,6 +428,9 @@ func (c *Crossplane) run(ctx context.Context, path string, args ...string) ([]by
 	cmd := exec.CommandContext(ctx, path, args...) //nolint:gosec // What the repository built.
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return nil, errors.Wrapf(ctx.Err(), "%s %s", filepath.Base(path), args[0])
+		}
 		return nil, errors.Wrapf(err, "%s %s: %s", filepath.Base(path), args[0], lastLines(stderr.Bytes()))
 	}
 	return stdout.Bytes(), nil
