@@ -280,6 +280,14 @@ func mutants() []mutant {
 `),
 		in("kind", "hold", "A3", "reconcile.go",
 			`if wait, held := r.holds.remaining(uid, causes, r.clock.Now()); held {`, `if wait, held := r.holds.remaining(uid, causes, r.clock.Now()); held && false {`),
+		in("kind", "slow-api-server", "A4", "lanes.go",
+			`return w.under > 0 && now.Sub(w.began) > d`, `return now.Sub(w.began) > d`),
+		in("kind", "limit-in-debt", "A4", "pace.go",
+			`		// The limit is on what is done.
+		p.granted.Insert(req)
+`, ``),
+		in("providerconfig", "users-at-once", "A10", "setup.go",
+			`q.AddAfter(r, lag)`, `q.AddAfter(r, 0)`),
 		{
 			name: "own-writes", promise: "S27", file: controller + "kind/client.go",
 			old: `err == nil && c < 0 {`, new: `false && err == nil && c < 0 {`,
