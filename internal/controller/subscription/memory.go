@@ -76,6 +76,10 @@ type memory struct {
 	// zero since it was written.
 	stamp time.Time
 
+	// outdated is the change stamp that status told when the subscription was written:
+	// should what status told then not be stored, it tells nothing any more.
+	outdated time.Time
+
 	// ignoredToken is the MAC of the token that a legacy gateway was last sent.
 	ignoredToken []byte
 

@@ -119,7 +119,7 @@ func (e *external) planName(ctx context.Context, cr *v1alpha1.Subscription, id s
 // known is the change stamp of the subscription when it was last as it should be, as
 // status tells or, should that have got lost, this process remembers.
 func (e *external) known(cr *v1alpha1.Subscription) time.Time {
-	if t := stampOf(cr); !t.IsZero() {
+	if t := stampOf(cr); !t.IsZero() && !t.Equal(e.memory.outdated) {
 		return t
 	}
 	return e.memory.stamp

@@ -233,6 +233,7 @@ func (e *external) reportWritten(ctx context.Context, cr *v1alpha1.Subscription,
 	cr.Status.AtProvider.Status = s.Status
 	cr.Status.AtProvider.SubscriptionPlanID = s.SubscriptionPlanID
 	cr.Status.AtProvider.SubscriptionPlanName = e.planName(ctx, cr, s.SubscriptionPlanID)
+	e.memory.outdated = stampOf(cr)
 	cr.Status.AtProvider.UpdatedAt, e.memory.stamp = nil, time.Time{}
 }
 

@@ -616,3 +616,25 @@ func TestGuard(t *testing.T) {
 		t.Error("what a newer version recorded is woken")
 	}
 }
+
+// What was written here is not taken for somebody else's write if status could not be
+// stored after it, as when a user edits the object in that moment.
+//
+// contract: S22
+func TestOwnWriteUnreported(t *testing.T) {
+	w := newWorld(t, emulator.InPlace, tokenSecret("tok", secretToken))
+	w.add(subscription("s", application("app")))
+	w.settle("s")
+	w.edit("s", status("REVOKED"))
+	w.refuseWrites(func() bool { return w.count(http.MethodPut) > 0 })
+	_, _ = w.pass("s")
+	w.allowWrites()
+
+	w.settle("s")
+	if n := w.count(http.MethodPut); n != 1 {
+		t.Errorf("%d PUTs, want one", n)
+	}
+	if s := w.only(); s.Status != "REVOKED" {
+		t.Errorf("the status is %s", s.Status)
+	}
+}
