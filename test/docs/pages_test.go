@@ -27,6 +27,8 @@ import (
 	"testing"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -132,6 +134,10 @@ func TestManifests(t *testing.T) {
 				case !whole:
 					t.Errorf("%s:%d: it has no apiVersion and kind; write <!-- fragment --> above it if it is to be a part", name, b.line)
 				default:
+					if ns := o.GetNamespace(); ns != "" && kerrors.IsNotFound(kube.Get(t.Context(), client.ObjectKey{Name: ns}, &corev1.Namespace{})) {
+						// Of a reader's cluster, not of the sandbox.
+						o.SetNamespace(metav1.NamespaceDefault)
+					}
 					err := kube.Create(t.Context(), o, client.DryRunAll)
 					if of := o.GroupVersionKind().Group; meta.IsNoMatchError(err) && of != group && of != configGroup {
 						// Of a kind that is not here, such as Argo CD's: it parses.
