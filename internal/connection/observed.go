@@ -179,7 +179,8 @@ func (g *Gateway) ObserveSubscription(ctx context.Context, l Look, id string) (*
 	if g.link.observed == nil {
 		return g.GetSubscription(ctx, id)
 	}
-	defer waiting(ctx)()
+	answered := waiting(ctx)
+	defer answered()
 	g.link.pool.lookers.move(Looker{gateway.KindSubscription, l.Who}, g.link.observed)
 	return g.link.observed.subscriptions.Get(ctx, l.Who, id, l.Need)
 }
@@ -189,7 +190,8 @@ func (g *Gateway) ObserveSubscriptionPlan(ctx context.Context, l Look, id string
 	if g.link.observed == nil {
 		return g.GetSubscriptionPlan(ctx, id)
 	}
-	defer waiting(ctx)()
+	answered := waiting(ctx)
+	defer answered()
 	g.link.pool.lookers.move(Looker{gateway.KindSubscriptionPlan, l.Who}, g.link.observed)
 	return g.link.observed.plans.Get(ctx, l.Who, id, l.Need)
 }
@@ -199,7 +201,8 @@ func (g *Gateway) ObserveRestAPI(ctx context.Context, l Look, handle string) (*O
 	if g.link.observed == nil {
 		return ReadRestAPI(ctx, g.Client, handle)
 	}
-	defer waiting(ctx)()
+	answered := waiting(ctx)
+	defer answered()
 	g.link.pool.lookers.move(Looker{gateway.KindRestAPI, l.Who}, g.link.observed)
 	return g.link.observed.apis.Get(ctx, l.Who, handle, l.Need)
 }
