@@ -17,11 +17,8 @@ limitations under the License.
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -36,16 +33,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	kyaml "sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis"
 	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/manifest"
 )
 
 // Names in examples/quickstart.
@@ -685,23 +681,11 @@ func readObjects(dir string) ([]*unstructured.Unstructured, error) {
 		if err != nil {
 			return nil, errors.Wrap(err, "cannot read an example")
 		}
-		documents := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
-		for {
-			document, err := documents.Read()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				return nil, errors.Wrapf(err, "cannot read %s", file)
-			}
-			o := &unstructured.Unstructured{}
-			if err := kyaml.Unmarshal(document, &o.Object); err != nil {
-				return nil, errors.Wrapf(err, "cannot parse %s", file)
-			}
-			if len(o.Object) > 0 {
-				objects = append(objects, o)
-			}
+		found, err := manifest.Parse(content)
+		if err != nil {
+			return nil, errors.Wrapf(err, "cannot read %s", file)
 		}
+		objects = append(objects, found...)
 	}
 	if len(objects) == 0 {
 		return nil, errors.Errorf("no objects in %s", dir)

@@ -17,9 +17,7 @@ limitations under the License.
 package chart
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -42,13 +40,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kyaml "sigs.k8s.io/yaml"
 
 	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/manifest"
 )
 
 const (
@@ -92,14 +90,11 @@ func examples(t *testing.T, gw *emulator.Server, patterns ...string) []*unstruct
 			if err != nil {
 				t.Fatal(err)
 			}
-			documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
-			for {
-				o := &unstructured.Unstructured{}
-				if err := documents.Decode(&o.Object); errors.Is(err, io.EOF) {
-					break
-				} else if err != nil {
-					t.Fatalf("%s: %v", file, err)
-				}
+			objects, err := manifest.Parse(content)
+			if err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			for _, o := range objects {
 				if o.GetKind() == v1alpha1.ClusterProviderConfigKind {
 					if err := unstructured.SetNestedField(o.Object, gw.URL(), "spec", "endpoint"); err != nil {
 						t.Fatal(err)

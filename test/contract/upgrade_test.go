@@ -17,13 +17,10 @@ limitations under the License.
 package contract
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -46,7 +43,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/uuid"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kyaml "sigs.k8s.io/yaml"
 
@@ -54,6 +50,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/manifest"
 )
 
 const (
@@ -556,7 +553,12 @@ func (w *world) unpacked(dir string, keepStatus bool) ([]unstructured.Unstructur
 	// Plain texts are replaced at once, what the API server gives as it is known.
 	texts := []string{recordedNamespace, w.ns, recordedURL, w.gw.URL(), recordedGateway, w.gw.GatewayID()}
 	var out []unstructured.Unstructured
-	for _, o := range documents(w.t, content) {
+	objects, err := manifest.Parse(content)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, parsed := range objects {
+		o := *parsed
 		created := render(w.t, o, texts)
 		created.SetAnnotations(nil)
 		delete(created.Object, "status")
@@ -606,30 +608,6 @@ func (w *world) setStatus(o *unstructured.Unstructured, status any) {
 		if err := w.get(o); err != nil {
 			w.t.Fatal(err)
 		}
-	}
-}
-
-// documents of a file.
-func documents(t *testing.T, content []byte) []unstructured.Unstructured {
-	t.Helper()
-	var out []unstructured.Unstructured
-	for r := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content))); ; {
-		document, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return out
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := kyaml.YAMLToJSON(document)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := unstructured.Unstructured{}
-		if err := kjson.Unmarshal(raw, &o.Object); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, o)
 	}
 }
 

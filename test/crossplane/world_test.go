@@ -19,9 +19,7 @@ package crossplane
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -36,14 +34,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	kyaml "sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/crossplane"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/manifest"
 )
 
 // patience is how long something may take that takes seconds; a busy machine must not
@@ -303,7 +300,7 @@ func read(path string) ([]*unstructured.Unstructured, error) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := parse(content)
+		found, err := manifest.Parse(content)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read %s: %w", file, err)
 		}
@@ -312,31 +309,10 @@ func read(path string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-func parse(content []byte) ([]*unstructured.Unstructured, error) {
-	var objects []*unstructured.Unstructured
-	documents := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
-	for {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return objects, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		u := &unstructured.Unstructured{}
-		if err := kyaml.Unmarshal(document, u); err != nil {
-			return nil, err
-		}
-		if len(u.Object) > 0 {
-			objects = append(objects, u)
-		}
-	}
-}
-
 // object parses one.
 func (w *world) object(text string) *unstructured.Unstructured {
 	w.t.Helper()
-	objects, err := parse([]byte(text))
+	objects, err := manifest.Parse([]byte(text))
 	if err != nil || len(objects) != 1 {
 		w.t.Fatalf("cannot read an object: %d found, %v", len(objects), err)
 	}

@@ -32,6 +32,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/controlplane"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/manifest"
 )
 
 // What hack/tools/gitops answers.
@@ -218,7 +219,7 @@ func TestOtherTools(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		objects, err := documents(string(content))
+		objects, err := manifest.Parse(content)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
@@ -242,7 +243,7 @@ func TestBackedUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects, err := documents(string(content))
+	objects, err := manifest.Parse(content)
 	if err != nil || len(objects) != 2 {
 		t.Fatalf("%d objects, %v", len(objects), err)
 	}

@@ -17,8 +17,6 @@ limitations under the License.
 package docs
 
 import (
-	"bufio"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -26,41 +24,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	kyaml "sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/manifest"
 )
-
-// documents in YAML.
-func documents(content string) ([]*unstructured.Unstructured, error) {
-	var all []*unstructured.Unstructured
-	reader := yaml.NewYAMLReader(bufio.NewReader(strings.NewReader(content)))
-	for {
-		document, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			return all, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		o := &unstructured.Unstructured{}
-		if err := kyaml.UnmarshalStrict(document, &o.Object); err != nil {
-			return nil, err
-		}
-		if len(o.Object) > 0 {
-			all = append(all, o)
-		}
-	}
-}
 
 // The commands of each page do, in their order, what the page says.
 func TestPages(t *testing.T) {
@@ -120,7 +93,7 @@ func TestManifests(t *testing.T) {
 			if b.info != "yaml" {
 				continue
 			}
-			objects, err := documents(strings.Join(b.lines, "\n"))
+			objects, err := manifest.Parse([]byte(strings.Join(b.lines, "\n")))
 			if err != nil {
 				t.Errorf("%s:%d: %v", name, b.line, err)
 				continue

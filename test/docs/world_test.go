@@ -44,6 +44,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/controlplane"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/manifest"
 )
 
 const (
@@ -266,7 +267,7 @@ func (w *world) quickstart(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		objects, err := documents(string(content))
+		objects, err := manifest.Parse(content)
 		if err != nil {
 			return errors.Wrap(err, file)
 		}

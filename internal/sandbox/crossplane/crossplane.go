@@ -22,7 +22,6 @@ limitations under the License.
 package crossplane
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -42,14 +41,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	kyaml "sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/controlplane"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/manifest"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/process"
 )
 
@@ -231,19 +229,11 @@ func (c *Crossplane) installChart(ctx context.Context, helm string, webhooks int
 			"type": "ExternalName", "externalName": "localhost", "ports": []any{map[string]any{"port": int64(webhooks)}},
 		}}},
 	}
-	documents := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(rendered)))
-	for {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return errors.Wrap(err, "cannot read Crossplane's chart")
-		}
-		u := &unstructured.Unstructured{}
-		if err := kyaml.Unmarshal(document, u); err != nil {
-			return errors.Wrap(err, "cannot read Crossplane's chart")
-		}
+	chart, err := manifest.Parse(rendered)
+	if err != nil {
+		return errors.Wrap(err, "cannot read Crossplane's chart")
+	}
+	for _, u := range chart {
 		switch u.GetKind() {
 		case "", "Deployment", "Service":
 		default:
