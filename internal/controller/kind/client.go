@@ -38,6 +38,8 @@ type Writes struct {
 }
 
 type written struct {
+	// version is none if the write was the end of the object: whatever the cache shows of
+	// it is older.
 	version string
 	// lag is how soon to look again for it.
 	lag time.Duration
@@ -59,11 +61,16 @@ func (w *Writes) record(o client.Object) {
 	if w.m == nil {
 		w.m = map[types.UID]written{}
 	}
-	w.m[o.GetUID()] = written{version: o.GetResourceVersion(), lag: minLag}
+	is := written{version: o.GetResourceVersion(), lag: minLag}
+	if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
+		is.version = ""
+	}
+	w.m[o.GetUID()] = is
 }
 
 // Lag is how soon to look again at an object that was read if it is older than our last
-// write to it, and nothing if it is not. It forgets the write once it was shown.
+// write to it, and nothing if it is not. It forgets the write once it was shown; one that
+// ended the object is remembered until the object is forgotten.
 func (w *Writes) Lag(o client.Object) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,12 +78,21 @@ func (w *Writes) Lag(o client.Object) time.Duration {
 	if !ok {
 		return 0
 	}
-	if c, err := resourceversion.CompareResourceVersion(o.GetResourceVersion(), is.version); err == nil && c < 0 {
+	if is.newer(o) {
 		w.m[o.GetUID()] = written{version: is.version, lag: min(2*is.lag, maxLag)}
 		return is.lag
 	}
 	delete(w.m, o.GetUID())
 	return 0
+}
+
+// newer tells whether an object that was read is older than the write.
+func (is written) newer(o client.Object) bool {
+	if is.version == "" {
+		return true
+	}
+	c, err := resourceversion.CompareResourceVersion(o.GetResourceVersion(), is.version)
+	return err == nil && c < 0
 }
 
 func (w *Writes) forget(uid types.UID) {

@@ -435,6 +435,40 @@ func TestWrites(t *testing.T) {
 			}
 		})
 	}
+	for name, tc := range map[string]struct {
+		reason  string
+		finally []string
+		gone    bool
+	}{
+		"Gone":  {reason: "Whatever version the cache still shows, the object is not there.", gone: true},
+		"Held":  {reason: "Somebody else's finalizer keeps it.", finally: []string{"theirs"}},
+		"Alive": {reason: "Nobody deletes it."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w := newAPIServer(t, subscription(func(o *gatewayv1alpha1.Subscription) {
+				o.Finalizers = append([]string{managed.FinalizerName}, tc.finally...)
+			})), &Writes{}
+			if name != "Alive" {
+				if err := s.Delete(t.Context(), stored(t, s)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			shown := stored(t, s)
+			f := &finalizer{client: &thriftyClient{Client: s, writes: w, absent: &Absent{}, remembers: remembersSubscriptions}}
+			if err := f.RemoveFinalizer(t.Context(), stored(t, s)); err != nil {
+				t.Fatal(err)
+			}
+			newer := shown.DeepCopy()
+			newer.ResourceVersion = "1000000"
+			if waits := w.Lag(newer) > 0; waits != tc.gone {
+				t.Errorf("%s\nwaited for: %t, want %t", tc.reason, waits, tc.gone)
+			}
+			w.forget(shown.UID)
+			if w.Lag(shown) != 0 {
+				t.Error("what was forgotten is waited for")
+			}
+		})
+	}
 	t.Run("Unreadable", func(t *testing.T) {
 		w := &Writes{}
 		w.record(subscription(func(o *gatewayv1alpha1.Subscription) { o.ResourceVersion = "opaque" }))
