@@ -44,7 +44,7 @@ var shared struct {
 func TestMain(m *testing.M) {
 	flag.Parse()
 	// The tests wait far more than they work.
-	if err := flag.Set("test.parallel", "8"); err != nil {
+	if err := flag.Set("test.parallel", "12"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

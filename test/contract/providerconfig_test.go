@@ -1129,6 +1129,7 @@ func TestDeleteNamespaceWithoutProvider(t *testing.T) {
 		credentials := w.secret("gateway", nil)
 		w.delete(ns)
 		w.gone(credentials)
+		w.wide = true
 		w.start(w.ns)
 		for _, s := range []*gatewayv1alpha1.Subscription{given, moved} {
 			w.says(s, xpv2.TypeSynced, corev1.ConditionFalse, fmt.Sprintf("Secret %q does not exist", w.ns+"/gateway"), "removing Delete from spec.managementPolicies")

@@ -39,6 +39,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
+	"github.com/crossplane-contrib/provider-apiplatform/test/narrow"
 )
 
 // neighbour is another namespace with its own way to the same gateway. The world's
@@ -47,6 +48,7 @@ func (w *world) neighbour() *world {
 	w.t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "contract-neighbour-"}}
 	w.create(ns)
+	w.wide = true
 	n := *w
 	n.ns = ns.GetName()
 	n.create(n.secret("gateway", map[string]string{"password": password}), n.config("gateway", w.gw.URL()))
@@ -496,7 +498,7 @@ func TestBadNeighbours(t *testing.T) {
 // world's namespace.
 func (w *world) clusterConfig(name string, allowed *metav1.LabelSelector) *v1alpha1.ClusterProviderConfig {
 	return &v1alpha1.ClusterProviderConfig{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{narrow.Label: w.ns}},
 		Spec: v1alpha1.ClusterProviderConfigSpec{
 			ConnectionSettings: v1alpha1.ConnectionSettings{Endpoint: w.gw.URL()},
 			Credentials: v1alpha1.ClusterCredentials{Source: v1alpha1.CredentialsBasic, Basic: &v1alpha1.ClusterBasicCredentials{

@@ -51,6 +51,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/manifest"
+	"github.com/crossplane-contrib/provider-apiplatform/test/narrow"
 )
 
 const (
@@ -561,6 +562,9 @@ func (w *world) unpacked(dir string, keepStatus bool) ([]unstructured.Unstructur
 		o := *parsed
 		created := render(w.t, o, texts)
 		created.SetAnnotations(nil)
+		if o.GetKind() == v1alpha1.ClusterProviderConfigKind {
+			created.SetLabels(map[string]string{narrow.Label: w.ns})
+		}
 		delete(created.Object, "status")
 		for _, field := range []string{"uid", "creationTimestamp", "generation"} {
 			unstructured.RemoveNestedField(created.Object, "metadata", field)

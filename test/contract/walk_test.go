@@ -34,6 +34,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -41,6 +42,7 @@ import (
 	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+	"github.com/crossplane-contrib/provider-apiplatform/test/narrow"
 )
 
 // stepsAtOnce are how many steps there are for each of the objects of a specimen
@@ -438,7 +440,7 @@ func prepared(s *setting, of specimen, name string) *walker {
 		w.object = &v1alpha1.ProviderConfig{ObjectMeta: own}
 		if of.kind == v1alpha1.ClusterProviderConfigKind {
 			// Its name is the cluster's.
-			own.Name, own.Namespace = s.ns+"-"+name, ""
+			own = metav1.ObjectMeta{Name: s.ns + "-" + name, Labels: map[string]string{narrow.Label: s.ns}}
 			w.object = &v1alpha1.ClusterProviderConfig{ObjectMeta: own}
 		}
 		api := s.api(name)
@@ -473,6 +475,7 @@ func (w *walker) unstructured() *unstructured.Unstructured {
 	u.SetGroupVersionKind(gvk)
 	u.SetNamespace(w.object.GetNamespace())
 	u.SetName(w.object.GetName())
+	u.SetLabels(w.object.GetLabels())
 	return u
 }
 

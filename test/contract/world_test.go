@@ -44,6 +44,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+	"github.com/crossplane-contrib/provider-apiplatform/test/narrow"
 )
 
 const (
@@ -78,6 +79,9 @@ type world struct {
 
 	// inPlace is true if the gateway can change plan and token in place.
 	inPlace bool
+
+	// wide is true if the provider is shown all namespaces, and not the world's alone.
+	wide bool
 
 	// configure changes the options of the providers that are started. Optional.
 	configure func(o *controller.Options)
@@ -159,7 +163,11 @@ func (w *world) start(namespaces ...string) {
 	if w.configure != nil {
 		w.configure(&o)
 	}
-	mgr, err := controller.NewManager(ctx, shared.plane.RESTConfig(), o)
+	cfg := shared.plane.RESTConfig()
+	if !w.wide {
+		cfg = narrow.Config(cfg, w.ns)
+	}
+	mgr, err := controller.NewManager(ctx, cfg, o)
 	if err != nil {
 		cancel()
 		w.t.Fatal(err)

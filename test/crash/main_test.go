@@ -49,7 +49,7 @@ const (
 
 	// sideBySide is how many providers run at a time, or nearly so. They wait far
 	// more than they work.
-	sideBySide = 8
+	sideBySide = 16
 )
 
 // shared is what all tests share.

@@ -32,6 +32,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+	"github.com/crossplane-contrib/provider-apiplatform/test/narrow"
 )
 
 // A moment is when a process dies that makes a write.
@@ -224,6 +225,8 @@ type relay struct {
 	looks func(write, *http.Request) bool
 	// sluices hold back what a watch shows. Optional.
 	sluices *sluices
+	// shown is the namespace that is shown as if it were all there is. Optional.
+	shown string
 }
 
 // newRelay starts a relay to a server until the test ends.
@@ -251,6 +254,9 @@ func (r *relay) stop() {
 
 // ServeHTTP relays a request, unless the process that makes it dies of it.
 func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	if r.shown != "" {
+		req = narrow.Request(req, r.shown)
+	}
 	if !r.counts(req) {
 		if r.sluices != nil && isWatch(req) {
 			r.sluices.watch(r, w, req)

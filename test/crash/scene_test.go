@@ -160,7 +160,7 @@ func newScene(t *testing.T, g emulator.Generation) *scene {
 	c.create(ns)
 	c.ns = ns.GetName()
 	c.sluices = newSluices(c.ns)
-	c.toPlane = newRelay(t, relay{to: "API server", trap: c.trap, target: shared.server, transport: shared.transport, counts: changesCluster, sluices: c.sluices})
+	c.toPlane = newRelay(t, relay{to: "API server", trap: c.trap, target: shared.server, transport: shared.transport, counts: changesCluster, sluices: c.sluices, shown: c.ns})
 	c.create(c.secret("gateway", "password", password), c.secret(tokenSecret, "token", firstToken), c.providerConfig())
 	c.furnish()
 	c.s, c.a, c.p = c.subscription(), c.restAPI(), c.plan()
