@@ -281,6 +281,41 @@ func TestDeletedWhileCreatedAgain(t *testing.T) {
 	}
 }
 
+// Once what an unanswered create made is deleted, what others call by its name is theirs,
+// also before it is known to be gone.
+//
+// contract: S33, A11
+func TestNameTakenWhileDeleted(t *testing.T) {
+	for name, again := range map[string]bool{"Created": false, "CreatedAgain": true} {
+		t.Run(name, func(t *testing.T) {
+			mg := managedGold()
+			b := newClockedBench(t, mg)
+			if again {
+				b.Gateway.DeletePlan(b.settle(mg).Status.AtProvider.ID)
+				b.Advance(time.Minute)
+			}
+			b.lost(mg, emulator.Cut().After())
+			b.delete(mg)
+			for range 3 {
+				if len(b.Gateway.Plans()) == 0 {
+					break
+				}
+				_, _ = b.pass(mg)
+			}
+			stranger, ok := b.Gateway.AddPlan("Gold")
+			if !ok {
+				t.Fatal("what the create made is not deleted")
+			}
+			if b.get(mg) != nil {
+				b.gone(mg)
+			}
+			if left := b.Gateway.Plans(); len(left) != 1 || left[0] != stranger {
+				t.Errorf("the stranger's is gone: %+v", left)
+			}
+		})
+	}
+}
+
 // An older object that asked for the same plan name and does not look what came of it keeps
 // nobody from that, nor from deleting it: not for a moment where it is paused or its create
 // was over when the other one was sent, and for ten minutes else.

@@ -23,21 +23,22 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 )
 
 // Delete the plan. Observe has just read it and found that it is held. While
 // subscriptions use it the gateway does not delete it; that is tried again until
 // they are gone.
-func (e *external) Delete(ctx context.Context, _ *v1alpha1.SubscriptionPlan) (managed.ExternalDelete, error) {
+func (e *external) Delete(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (managed.ExternalDelete, error) {
 	f := e.found
 	if f == nil || f.got == nil || f.verdict.action != manage {
 		return managed.ExternalDelete{}, errors.New("cannot delete a plan that is not known to be held")
 	}
 	err := e.DeleteSubscriptionPlan(ctx, f.got.ID)
 	switch {
-	case gateway.IsNotFound(err):
-		return managed.ExternalDelete{}, nil
+	case err == nil, gateway.IsNotFound(err):
+		return managed.ExternalDelete{}, e.forgetCreate(ctx, mg)
 	case gateway.ReasonOf(err) != gateway.ReasonInUse:
 		return managed.ExternalDelete{}, err
 	}
@@ -60,4 +61,16 @@ func (e *external) Delete(ctx context.Context, _ *v1alpha1.SubscriptionPlan) (ma
 		uses = "subscription"
 	}
 	return managed.ExternalDelete{}, errors.Errorf("the plan is in use by %d %s and is deleted once they are gone or have another plan", n, uses)
+}
+
+// forgetCreate records that what an unanswered create made is deleted. Whatever has its
+// name from now on is another's.
+func (e *external) forgetCreate(ctx context.Context, mg *v1alpha1.SubscriptionPlan) error {
+	if e.found.how != byAttempt {
+		return nil
+	}
+	refused(mg)
+	return errors.Wrap(kind.PatchMetadata(ctx, e.kube, mg, map[string]any{
+		"annotations": map[string]string{v1alpha1.AnnotationCreateAttempt: mg.GetAnnotations()[v1alpha1.AnnotationCreateAttempt]},
+	}), "cannot record that what was created is deleted")
 }
