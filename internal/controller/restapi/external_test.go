@@ -18,6 +18,7 @@ package restapi
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -351,6 +352,66 @@ func TestProcessEndsDuringCreate(t *testing.T) {
 	ready(t, got)
 	if meta.ExternalCreateIncomplete(got) {
 		t.Errorf("created again and pending: %v", got.GetAnnotations())
+	}
+}
+
+// Another handle that is asked for while it is open what a create came to does not make
+// that forgotten: what it made is held, also where it takes effect late, and nothing
+// is created under the other handle. Where it made nothing the other handle is what is
+// asked for.
+//
+// contract: S33, R1
+func TestHandleChangedWhileOpen(t *testing.T) {
+	cases := map[string]struct {
+		fault emulator.Fault
+		// late is whether the create is carried out after that, and stranger whether somebody
+		// else takes the handle.
+		late, stranger bool
+		wants          []string
+		deleted        []string
+	}{
+		"Made":     {fault: emulator.Cut().After(), wants: []string{"books"}},
+		"MadeLate": {fault: emulator.Cut().Before(), late: true, wants: []string{"books"}},
+		"NotMade":  {fault: emulator.Cut().Before(), wants: []string{"novels"}},
+		"Stranger": {fault: emulator.Cut().Before(), stranger: true, wants: []string{"books", "novels"}, deleted: []string{"books"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			mg := managedBooks()
+			b := newBench(t, mg)
+			b.lost(mg, tc.fault)
+			b.edit(mg, func(mg *v1alpha1.RestApi) { meta.SetExternalName(mg, "novels") })
+			handles := func() []string {
+				var out []string
+				for _, a := range b.Gateway.APIs() {
+					out = append(out, a.Handle)
+				}
+				slices.Sort(out)
+				return out
+			}
+			if tc.late || tc.stranger {
+				if _, err := b.pass(mg); err == nil {
+					t.Fatal("the other handle is not waited with")
+				}
+				b.Gateway.AddAPI("books")
+			}
+			if tc.late {
+				b.mark("books", mine)
+			}
+			if !tc.late && !slices.Equal(tc.wants, []string{"books"}) {
+				_, _ = b.pass(mg)
+				b.Advance(b.at.Timeout + 31*time.Second)
+			}
+			ready(t, b.settle(mg))
+			if got := handles(); !slices.Equal(got, tc.wants) {
+				t.Errorf("at the gateway: %v, want %v", got, tc.wants)
+			}
+			b.delete(mg)
+			b.gone(mg)
+			if got := handles(); !slices.Equal(got, tc.deleted) {
+				t.Errorf("left behind: %v, want %v", got, tc.deleted)
+			}
+		})
 	}
 }
 

@@ -112,6 +112,9 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.RestApi) (*finding, er
 		return nil, e.refuse(mg, v1alpha1.ReasonNewerBaseline, err.Error())
 	}
 	f.handle, f.preset = identity(mg, f.baseline, f.attempt)
+	if err := e.recall(ctx, mg, f); err != nil {
+		return nil, err
+	}
 	if bad := badHandle(f.handle); bad != "" && !meta.WasDeleted(mg) {
 		return nil, e.refuse(mg, v1alpha1.ReasonRefused, bad)
 	}
@@ -154,6 +157,30 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.RestApi) (*finding, er
 	}
 	f.verdict = decide(s)
 	return f, nil
+}
+
+// recall a create under another handle than the one that is asked for now, and which was
+// not answered: what it made is not to be forgotten for that. Until it can no longer take
+// effect the other handle waits.
+func (e *external) recall(ctx context.Context, mg *v1alpha1.RestApi, f *finding) error {
+	a := f.attempt
+	if f.baseline != nil || !open(a) || a.Endpoint != e.at.Endpoint || a.AskedID == f.handle {
+		return nil
+	}
+	got, err := e.ObserveRestAPI(ctx, e.lookAs, a.AskedID)
+	switch {
+	case gateway.IsAbsent(err), gateway.ReasonOf(err) == gateway.ReasonUnsafeID:
+	case err != nil:
+		conditions.Set(mg, conditions.Unknown(err))
+		return err
+	case markOf(&got.RestAPI, e.owner(mg)) == ours:
+		f.handle, f.preset = a.AskedID, a.Preset
+		return nil
+	}
+	if wait := e.at.TooLate(mg, nil, e.now()).Sub(e.now()); wait > 0 {
+		return kind.After(errors.New("a create under the former handle was not answered, and may still be carried out"), min(wait, 10*time.Second))
+	}
+	return nil
 }
 
 func (e *external) situation(mg *v1alpha1.RestApi, f *finding) situation {
