@@ -330,7 +330,7 @@ func kindOptions(ctx context.Context, mgr ctrl.Manager, o Options, writes *kind.
 		return ko, changes, err
 	}
 	ko.Gate = new(gate.Gate[schema.GroupVersionKind])
-	return ko, changes, errors.Wrap(customresourcesgate.Setup(unled{mgr}, ko.Options), "cannot wait for CRDs")
+	return ko, changes, errors.Wrap(openGate(mgr, ko.Gate), "cannot wait for CRDs")
 }
 
 // An unledRunnable runs in every replica, whichever leads.
@@ -341,15 +341,3 @@ func (r unledRunnable) Start(ctx context.Context) error { return r(ctx) }
 
 // NeedLeaderElection says that it does not.
 func (unledRunnable) NeedLeaderElection() bool { return false }
-
-// An unled manager has controllers that run in every replica, whichever leads.
-type unled struct {
-	ctrl.Manager
-}
-
-// GetControllerOptions returns those of controllers that need not lead.
-func (m unled) GetControllerOptions() config.Controller {
-	o := m.Manager.GetControllerOptions()
-	o.NeedLeaderElection = new(false)
-	return o
-}

@@ -44,6 +44,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/controlplane"
 	"github.com/crossplane-contrib/provider-apiplatform/test/narrow"
 )
 
@@ -71,11 +72,12 @@ func newScheme() *runtime.Scheme {
 // A world is a gateway, a namespace whose ProviderConfig leads there, and a
 // provider for that namespace.
 type world struct {
-	t    *testing.T
-	gw   *emulator.Server
-	kube client.Client
-	ns   string
-	stop func()
+	t     *testing.T
+	gw    *emulator.Server
+	plane *controlplane.ControlPlane
+	kube  client.Client
+	ns    string
+	stop  func()
 
 	// inPlace is true if the gateway can change plan and token in place.
 	inPlace bool
@@ -108,13 +110,19 @@ func in(t *testing.T, g emulator.Generation, test func(t *testing.T, w *world)) 
 
 func newWorld(t *testing.T, o emulator.Options) *world {
 	t.Helper()
+	return newWorldOn(t, shared.plane, shared.kube, o)
+}
+
+// newWorldOn a control plane, which a client leads to.
+func newWorldOn(t *testing.T, plane *controlplane.ControlPlane, kube client.Client, o emulator.Options) *world {
+	t.Helper()
 	o.Users = []emulator.User{{Name: user, Password: password, Roles: []emulator.Role{emulator.RoleAdmin}}}
 	gw, err := emulator.Start(shared.life, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	w := &world{t: t, gw: gw, kube: shared.kube, inPlace: o.Generation == emulator.InPlace}
+	w := &world{t: t, gw: gw, plane: plane, kube: kube, inPlace: o.Generation == emulator.InPlace}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "contract-"}}
 	w.create(ns)
 	w.ns = ns.GetName()
@@ -163,7 +171,7 @@ func (w *world) start(namespaces ...string) {
 	if w.configure != nil {
 		w.configure(&o)
 	}
-	cfg := shared.plane.RESTConfig()
+	cfg := w.plane.RESTConfig()
 	if !w.wide {
 		cfg = narrow.Config(cfg, w.ns)
 	}
