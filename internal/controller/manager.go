@@ -57,8 +57,6 @@ import (
 )
 
 const (
-	// leaderElectionID names the lease of the replicas of this provider.
-	leaderElectionID = "crossplane-leader-election-provider-apiplatform"
 
 	leaseDuration = 60 * time.Second
 	renewDeadline = 50 * time.Second
@@ -100,9 +98,11 @@ type Options struct {
 	Packaged bool
 
 	// LeaderElection lets one of several replicas work at a time. The lease is in
-	// LeaderElectionNamespace, or if that is empty in the provider's own.
+	// LeaderElectionNamespace, or if that is empty in the provider's own, and is called
+	// LeaderElectionID.
 	LeaderElection          bool
 	LeaderElectionNamespace string
+	LeaderElectionID        string
 
 	// MetricsBindAddress and HealthProbeBindAddress are where metrics and probes are
 	// served; "0" serves none.
@@ -159,7 +159,7 @@ func NewManager(ctx context.Context, cfg *rest.Config, o Options) (ctrl.Manager,
 		// What is secret, or large and rarely needed, is read when it is needed.
 		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}}},
 		LeaderElection:                o.LeaderElection,
-		LeaderElectionID:              leaderElectionID,
+		LeaderElectionID:              o.LeaderElectionID,
 		LeaderElectionNamespace:       o.LeaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
 		LeaseDuration:                 &lease,

@@ -403,7 +403,7 @@ func TestInstall(t *testing.T) {
 		}
 	}
 	same(t, "uninstalled", writes)
-	if err := shared.kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "crossplane-leader-election-provider-apiplatform"}, &coordinationv1.Lease{}); err != nil {
+	if err := shared.kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: release}, &coordinationv1.Lease{}); err != nil {
 		t.Errorf("docs/install.md tells of a Lease that is left: %v", err)
 	}
 	bound := &rbacv1.ClusterRoleBindingList{}

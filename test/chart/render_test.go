@@ -37,6 +37,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	kyaml "sigs.k8s.io/yaml"
 )
@@ -186,7 +187,7 @@ func TestObjects(t *testing.T) {
 				"PodMonitor provider-apiplatform", "PrometheusRule provider-apiplatform", "ConfigMap provider-apiplatform-dashboard",
 			),
 		},
-		"OthersGrant":      {reason: "Where others care for rights there are none here.", values: "{rbac: {create: false}, serviceAccount: {create: false}, tenantRoles: {create: false}}", want: without("ClusterRole", "Role", "ServiceAccount")},
+		"OthersGrant":      {reason: "Where others care for rights there are none here.", values: "{rbac: {create: false}, serviceAccount: {create: false, name: of-others}, tenantRoles: {create: false}}", want: without("ClusterRole", "Role", "ServiceAccount")},
 		"NoLeader":         {reason: "Without leader election there is no lease.", values: "provider: {leaderElection: false}", want: without("Role")},
 		"NoCRDs":           {reason: "A second release leaves the CRDs to the first.", values: "crds: {install: false}", want: without("CustomResourceDefinition")},
 		"NoMetrics":        {reason: "What is not served has no Service.", values: `provider: {metricsBindAddress: "0"}`, want: without("Service provider")},
@@ -393,6 +394,11 @@ func TestValuesRefused(t *testing.T) {
 		"Unled":             {reason: "Two would do everything twice.", values: "{replicas: 2, provider: {leaderElection: false}}", want: []string{"provider.leaderElection must be true"}},
 		"ProbesUnreachable": {reason: "The kubelet is not in the pod.", values: `provider: {healthProbeBindAddress: "127.0.0.1:8081"}`, want: []string{"provider.healthProbeBindAddress", "kubelet"}},
 		"NoMetrics":         {reason: "Nothing could be scraped.", values: `{provider: {metricsBindAddress: "0"}, metrics: {podMonitor: {enabled: true}}}`, want: []string{"metrics.podMonitor.enabled", "provider.metricsBindAddress"}},
+		"SharedAccount":     {reason: "Every pod that names no account would read every Secret.", values: "serviceAccount: {create: false}", want: []string{"serviceAccount.name"}},
+		"SamePort":          {reason: "Only one can listen there.", values: `provider: {metricsBindAddress: ":8081"}`, want: []string{"provider.metricsBindAddress", "the same port"}},
+		"NoSuchPort":        {reason: "Nothing can listen there.", values: `provider: {metricsBindAddress: ":99999"}`, want: []string{"/provider/metricsBindAddress"}},
+		"Restless":          {reason: "Nothing is asked without a pause.", values: "provider: {poll: 0s}", want: []string{"/provider/poll"}},
+		"NoSuchCIDR":        {reason: "No address is meant by that.", values: "networkPolicy: {gateways: [{cidr: 999.1.1.1/99, ports: [9090]}]}", want: []string{"/networkPolicy/gateways/0"}},
 		"NoGateway":         {reason: "The provider would be shut in.", values: "networkPolicy: {enabled: true}", want: []string{"networkPolicy.gateways"}},
 	}
 	for name, tc := range cases {
@@ -407,6 +413,53 @@ func TestValuesRefused(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Releases in one namespace do not wait for each other: each has a lease of its own, and
+// may use it.
+func TestSecondRelease(t *testing.T) {
+	out, err := helm(t, "template", "other", shared.chart, "--namespace", namespace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"--leader-election-id=other-provider-apiplatform"`, "resourceNames: [other-provider-apiplatform]"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+}
+
+// The policy that is to keep all others from a gateway's management port lets the provider
+// through, however it was installed.
+func TestManagementPort(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join(shared.root, "examples", "cluster", "management-port.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := &networkingv1.NetworkPolicy{}
+	if err := kyaml.UnmarshalStrict(raw, policy); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(shared.root, "docs", "crossplane.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider := regexp.MustCompile(`kind: Provider\nmetadata:\n  name: (\S+)`).FindSubmatch(page)
+	if provider == nil {
+		t.Fatal("docs/crossplane.md installs no Provider")
+	}
+	for who, pod := range map[string]map[string]string{
+		"the package": {"pkg.crossplane.io/provider": string(provider[1])},
+		"the chart":   the[appsv1.Deployment](t, render(t, ""), "Deployment provider-apiplatform").Spec.Template.Labels,
+	} {
+		if !slices.ContainsFunc(policy.Spec.Ingress, func(r networkingv1.NetworkPolicyIngressRule) bool {
+			return r.Ports[0].Port.IntValue() == 9090 && slices.ContainsFunc(r.From, func(p networkingv1.NetworkPolicyPeer) bool {
+				return labels.SelectorFromSet(p.PodSelector.MatchLabels).Matches(labels.Set(pod))
+			})
+		}) {
+			t.Errorf("the pod of %s, with the labels %v, is shut out", who, pod)
+		}
 	}
 }
 
@@ -456,7 +509,7 @@ func TestFlags(t *testing.T) {
 	}
 	others := map[string]any{
 		"poll": "61s", "resync": "2h", "min-poll": "11s", "max-reconcile-rate": 1234567, "watch-namespaces": []string{"a", "b"}, "cluster-id": "one",
-		"leader-election": false, "leader-election-namespace": "leases", "metrics-bind-address": ":1", "health-probe-bind-address": ":2", "debug": true,
+		"leader-election": false, "leader-election-namespace": "leases", "leader-election-id": "lease", "metrics-bind-address": ":1", "health-probe-bind-address": ":2", "debug": true,
 		"enable-management-policies": false, "enable-changelogs": true, "changelogs-socket-path": "/a/b.sock",
 	}
 	given := args(t, "")

@@ -18,6 +18,7 @@ package chart
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -374,6 +375,13 @@ func TestTenants(t *testing.T) {
 	}
 	asThief(stolen...)
 	refused("by the names of others", 4, "")
+	because := []xpv2.ConditionReason{gatewayv1alpha1.ReasonConflict, gatewayv1alpha1.ReasonAdoptionRefused, gatewayv1alpha1.ReasonImmutableField}
+	for _, mg := range managed(t, mine) {
+		// The way there is one that works: it is refused for what it asks.
+		if c := mg.GetCondition(gatewayv1alpha1.TypeApplied); c.Status != corev1.ConditionFalse || !slices.Contains(because, c.Reason) {
+			t.Errorf("by the names of others, %T %s says %s=%s (%s): %s", mg, mg.GetName(), c.Type, c.Status, c.Reason, c.Message)
+		}
+	}
 	deleteAll("by the names of others", stolen)
 
 	if !gw.LetThrough("books-v1", "replace-me-with-something-long-and-random") {

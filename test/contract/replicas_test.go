@@ -38,7 +38,9 @@ const handOver = 20 * time.Second
 // first one knew.
 func TestReplicas(t *testing.T) {
 	in(t, emulator.InPlace, func(t *testing.T, w *world) {
-		w.reconfigure(func(o *controller.Options) { o.LeaderElection, o.LeaderElectionNamespace = true, w.ns })
+		w.reconfigure(func(o *controller.Options) {
+			o.LeaderElection, o.LeaderElectionNamespace, o.LeaderElectionID = true, w.ns, "provider"
+		})
 		s := w.subscribed("s")
 		end := w.stop
 		w.start(w.ns)

@@ -95,7 +95,8 @@ func (is written) newer(o client.Object) bool {
 	return err == nil && c < 0
 }
 
-func (w *Writes) forget(uid types.UID) {
+// Forget an object that is gone.
+func (w *Writes) Forget(uid types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.m, uid)

@@ -429,7 +429,7 @@ func TestWrites(t *testing.T) {
 			}
 			s.err = nil
 			w.record(after)
-			w.forget("uid")
+			w.Forget("uid")
 			if w.Lag(before) != 0 {
 				t.Error("what was forgotten is waited for")
 			}
@@ -463,7 +463,7 @@ func TestWrites(t *testing.T) {
 			if waits := w.Lag(newer) > 0; waits != tc.gone {
 				t.Errorf("%s\nwaited for: %t, want %t", tc.reason, waits, tc.gone)
 			}
-			w.forget(shown.UID)
+			w.Forget(shown.UID)
 			if w.Lag(shown) != 0 {
 				t.Error("what was forgotten is waited for")
 			}

@@ -169,7 +169,7 @@ func TestMemoriesAreSafe(*testing.T) {
 			b.forget(uid)
 			n.set(types.NamespacedName{Name: string(uid)}, uid)
 			n.take(types.NamespacedName{Name: string(uid)})
-			w.forget(uid)
+			w.Forget(uid)
 		})
 	}
 	wg.Wait()

@@ -238,7 +238,7 @@ func (r *reconciler[T]) forget(uid types.UID) {
 	r.holds.forget(uid)
 	r.failures.forget(uid)
 	r.requeues.forget(uid)
-	r.writes.forget(uid)
+	r.writes.Forget(uid)
 	if r.kind.Forget != nil {
 		r.kind.Forget(uid)
 	}

@@ -163,6 +163,7 @@ func (r *reconciler) delete(ctx context.Context, ref connection.Ref, pc config, 
 	if err := r.patchFinalizers(ctx, pc); resource.IgnoreNotFound(err) != nil {
 		return failed(err)
 	}
+	r.writes.Forget(pc.GetUID())
 	r.gateways.Forget(ref)
 	return reconcile.Result{}, nil
 }

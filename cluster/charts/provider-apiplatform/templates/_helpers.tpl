@@ -30,7 +30,7 @@ app.kubernetes.io/part-of: provider-apiplatform
 {{- end }}
 
 {{- define "provider-apiplatform.serviceAccountName" -}}
-{{- default (ternary (include "provider-apiplatform.fullname" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name }}
+{{- default (include "provider-apiplatform.fullname" .) .Values.serviceAccount.name }}
 {{- end }}
 
 {{- define "provider-apiplatform.image" -}}
@@ -45,11 +45,16 @@ app.kubernetes.io/part-of: provider-apiplatform
 {{- default .Release.Namespace .Values.provider.leaderElectionNamespace }}
 {{- end }}
 
+{{- define "provider-apiplatform.lease" -}}
+{{- default (include "provider-apiplatform.fullname" .) .Values.provider.leaderElectionId }}
+{{- end }}
+
 {{- /* The flags of the provider, from what is set under provider. A new one needs no
 change here. */ -}}
 {{- define "provider-apiplatform.args" -}}
-{{- $flags := set (deepCopy .Values.provider) "leaderElectionNamespace" (include "provider-apiplatform.leaseNamespace" .) }}
-{{- if not .Values.provider.leaderElection }}{{ $flags = omit $flags "leaderElectionNamespace" }}{{ end }}
+{{- $lease := dict "leaderElectionNamespace" (include "provider-apiplatform.leaseNamespace" .) "leaderElectionId" (include "provider-apiplatform.lease" .) }}
+{{- $flags := mergeOverwrite (deepCopy .Values.provider) $lease }}
+{{- if not .Values.provider.leaderElection }}{{ $flags = omit $flags "leaderElectionNamespace" "leaderElectionId" }}{{ end }}
 {{- range $name, $value := $flags }}
 {{- if kindIs "slice" $value }}{{ $value = join "," $value }}{{ end }}
 {{- /* A large number would be written with an exponent. */}}
@@ -79,6 +84,12 @@ change here. */ -}}
 
 {{- /* What the schema cannot say, since it is about several values. */ -}}
 {{- define "provider-apiplatform.check" -}}
+{{- if and (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) }}
+{{- fail "serviceAccount.create is false, so serviceAccount.name must name the one that the provider has: it may read every Secret, so it is none that other pods have too" }}
+{{- end }}
+{{- if and (ne .Values.provider.metricsBindAddress "0") (eq (include "provider-apiplatform.port" .Values.provider.metricsBindAddress) (include "provider-apiplatform.port" .Values.provider.healthProbeBindAddress)) }}
+{{- fail "provider.metricsBindAddress and provider.healthProbeBindAddress have the same port" }}
+{{- end }}
 {{- if and (gt (int .Values.replicas) 1) (not .Values.provider.leaderElection) }}
 {{- fail "replicas is more than 1, so provider.leaderElection must be true: otherwise all of them work at once" }}
 {{- end }}
