@@ -52,7 +52,7 @@ run: ## Run the provider on this machine against the cluster of the current kube
 ##@ Build it
 
 .PHONY: tools
-tools: ## Build the tools that tests and the demo need (about 15 minutes on 2 cores, once)
+tools: ## Build the tools that tests and the demo need (about 20 minutes on 2 cores, once)
 	@for tool in etcd kube-apiserver kube-controller-manager kubectl promql gitops crane xpkg helm crossplane-core crossplane-cli; do $(TOOL) $$tool >/dev/null; done
 
 .PHONY: build
@@ -99,7 +99,7 @@ test: tools ## Run all tests (TESTFLAGS='-run …' for some of them)
 	exit $$status
 
 .PHONY: test-long
-test-long: tools ## Kill the provider, and answer it wrongly, at every write it makes, where make test tries a sample (more than 40 minutes on 2 cores)
+test-long: tools ## Kill the provider, and answer it wrongly, at every write it makes, where make test tries a sample (about 50 minutes on 2 cores)
 	GOGC=400 CRASH_ALL=1 go test -count=1 -v -timeout 4h $(TESTFLAGS) ./test/crash
 
 .PHONY: bench
