@@ -57,7 +57,6 @@ import (
 )
 
 const (
-
 	leaseDuration = 60 * time.Second
 	renewDeadline = 50 * time.Second
 

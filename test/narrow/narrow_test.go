@@ -37,7 +37,7 @@ func TestRequest(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := httptest.NewRequest(tc.method, tc.asked, nil)
+			r := httptest.NewRequestWithContext(t.Context(), tc.method, tc.asked, nil)
 			if got := Request(r, "ns").URL.RequestURI(); got != tc.want {
 				t.Errorf("%s\nasked for %s, want %s", tc.reason, got, tc.want)
 			}
