@@ -37,5 +37,6 @@ limitations under the License.
 // longer has is kept for as long as an access uses it.
 //
 // No token gets into a response. Crossplane hands the content of connection Secrets to
-// a function; of these only the URL is looked at, and which keys there are.
+// a function, also of one that is somebody else's; of those that have the ID of their
+// Subscription, only the URL is looked at, and which keys there are.
 package function

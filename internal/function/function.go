@@ -164,13 +164,24 @@ func observed(req *fnv1.RunFunctionRequest) map[string]*resource {
 	all := map[string]*resource{}
 	for name, r := range req.GetObserved().GetResources() {
 		one := &resource{Object: &unstructured.Unstructured{Object: r.GetResource().AsMap()}, Keys: map[string]bool{}}
-		for k, v := range r.GetConnectionDetails() {
+		all[name] = one
+		details := r.GetConnectionDetails()
+		if !areOf(details, one.Object) {
+			continue
+		}
+		for k, v := range details {
 			one.Keys[k] = len(v) > 0
 		}
-		one.URL = string(r.GetConnectionDetails()[keyURL])
-		all[name] = one
+		one.URL = string(details[keyURL])
 	}
 	return all
+}
+
+// areOf tells whether connection details are what a Subscription wrote. Crossplane reads
+// the Secret that its spec names, whoever wrote that, and a team may name any.
+func areOf(details map[string][]byte, subscription *unstructured.Unstructured) bool {
+	id := text(subscription.Object, "status", "atProvider", "id")
+	return id != "" && string(details[keySubscriptionID]) == id
 }
 
 // require that Crossplane looks something up.

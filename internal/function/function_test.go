@@ -64,8 +64,10 @@ type testObject struct {
 
 type testObserved struct {
 	testObject `json:",inline"`
-	// Keys of the connection Secret.
-	Keys []string `json:"keys,omitempty"`
+	// Keys of the connection Secret, and Details that are not what the object itself
+	// would have written there.
+	Keys    []string          `json:"keys,omitempty"`
+	Details map[string]string `json:"details,omitempty"`
 }
 
 func TestRunFunction(t *testing.T) {
@@ -144,9 +146,15 @@ func request(t fataler, a testArgs) *fnv1.RunFunctionRequest {
 		r := &fnv1.Resource{Resource: object(o.testObject), ConnectionDetails: map[string][]byte{}}
 		for _, k := range o.Keys {
 			r.ConnectionDetails[k] = []byte(theToken)
-			if k == keyURL {
+			switch k {
+			case keyURL:
 				r.ConnectionDetails[k] = []byte("https://gateway.example.org/books/v1")
+			case keySubscriptionID:
+				r.ConnectionDetails[k] = []byte(text(r.GetResource().AsMap(), "status", "atProvider", "id"))
 			}
+		}
+		for k, v := range o.Details {
+			r.ConnectionDetails[k] = []byte(v)
 		}
 		req.Observed.Resources[name] = r
 	}

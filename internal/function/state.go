@@ -78,7 +78,8 @@ type event struct {
 // A resource is something composed, as it is in the cluster.
 type resource struct {
 	Object *unstructured.Unstructured
-	// Keys of its connection Secret, and of what is in there the URL.
+	// Keys of its connection Secret, and of what is in there the URL. Both are empty if
+	// somebody else wrote that Secret.
 	Keys map[string]bool
 	URL  string
 }
