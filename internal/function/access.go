@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
 )
@@ -77,6 +78,9 @@ type accessCase struct {
 	// Product that is referred to, nil if there is none or it was not looked up yet.
 	Product  *product
 	LookedUp bool
+	// HeldAPI is the RestApi that a deployed Subscription is to, if that is not the one
+	// that its spec refers to: a create that was not answered in time came to it.
+	HeldAPI *unstructured.Unstructured
 	// Observed are the composed resources that there are, by their composition names.
 	Observed map[string]*resource
 }
@@ -163,7 +167,7 @@ func notAccepted(reason, message string) condition {
 // target of the Subscription, and whether it is the one that is asked for. If that is
 // not to be had, it is what the Subscription has, and nil if there is none.
 func (c accessCase) target(sub *resource) (*target, condition) {
-	kept, deployed := held(sub)
+	kept, atGateway := c.held(sub)
 	no := func(reason, format string, a ...any) (*target, condition) {
 		message := fmt.Sprintf(format, a...)
 		if kept != nil {
@@ -206,7 +210,7 @@ func (c accessCase) target(sub *resource) (*target, condition) {
 	default:
 		return no(reasonAPIUnknown, "the APIProduct %q has no API %q; name one of these in spec.api: %s", name, t.API, list(apis))
 	}
-	if deployed && t.APIObject != kept.APIObject {
+	if atGateway && t.APIObject != kept.APIObject && t.APIObject != heldAPI(sub) {
 		return no(reasonImmutable, "the API cannot be changed from %q of product %q once the subscription is at the gateway; set spec.api and spec.productRef back, or delete this object and create another one, which gets another token", kept.API, kept.Product)
 	}
 
@@ -228,8 +232,9 @@ func (c accessCase) target(sub *resource) (*target, condition) {
 	return t, condition{Type: TypeAccepted, Status: isTrue, Reason: reasonAccepted}
 }
 
-// held is what a Subscription has, and whether it is at the gateway.
-func held(sub *resource) (*target, bool) {
+// held is what a Subscription has, and whether it is at the gateway. Of one that is, the
+// spec can ask for another API than it has: it was changed before a create was answered.
+func (c accessCase) held(sub *resource) (*target, bool) {
 	if sub == nil {
 		return nil, false
 	}
@@ -242,11 +247,28 @@ func held(sub *resource) (*target, bool) {
 		PlanObject:        text(o.Object, "spec", "forProvider", "subscriptionPlanIdRef", "name"),
 		ProviderConfigRef: fields(o.Object, "spec", "providerConfigRef"),
 	}
+	if c.HeldAPI != nil {
+		t.Product, t.API, t.APIObject = c.HeldAPI.GetLabels()[LabelProduct], "", c.HeldAPI.GetName()
+	}
 	// Marks that somebody removed: the objects' names say nearly the same.
 	t.Product = cmp.Or(t.Product, beforeLastDot(t.APIObject))
 	t.API = cmp.Or(t.API, afterLastDot(t.APIObject))
 	t.Plan = cmp.Or(t.Plan, afterLastDot(t.PlanObject))
-	return t, flag(o.Object, "status", "deployed")
+	return t, deployed(sub)
+}
+
+// deployed tells whether a Subscription is at the gateway.
+func deployed(sub *resource) bool {
+	return sub != nil && flag(sub.Object.Object, "status", "deployed")
+}
+
+// heldAPI is the handle of the API that a deployed Subscription is to, as the gateway
+// says. A RestApi has its own name as its handle, unless somebody chose another one.
+func heldAPI(sub *resource) string {
+	if !deployed(sub) {
+		return ""
+	}
+	return text(sub.Object.Object, "status", "atProvider", "apiId")
 }
 
 func beforeLastDot(s string) string {
@@ -271,7 +293,6 @@ func (c accessCase) forProvider(t target, sub *resource) (spec map[string]any, u
 	if t.PlanObject != "" {
 		spec["subscriptionPlanIdRef"] = map[string]any{"name": t.PlanObject}
 	}
-	_, deployed := held(sub)
 	for _, f := range []struct{ there, here, value string }{
 		{"applicationId", "spec.application", c.Spec.Application},
 		{"externalRefId", "spec.externalRefId", c.Spec.ExternalRefID},
@@ -279,7 +300,7 @@ func (c accessCase) forProvider(t target, sub *resource) (spec map[string]any, u
 		{"billingSubscriptionId", "spec.billingSubscriptionId", c.Spec.BillingSubscriptionID},
 	} {
 		value := f.value
-		if deployed {
+		if deployed(sub) {
 			// The API server would refuse the change, and with it everything else that
 			// is to change, such as a suspension.
 			if is := text(sub.Object.Object, "spec", "forProvider", f.there); is != "" && value != "" && is != value {
@@ -412,6 +433,7 @@ var inOurTerms = strings.NewReplacer(
 	"spec.forProvider.billing", "spec.billing",
 	"spec.forProvider.subscriptionPlanIdRef", "spec.plan",
 	"spec.forProvider.apiIdRef", "spec.api",
+	"spec.forProvider.apiId", "spec.api",
 )
 
 // inWords says who has to do what about what a Subscription says.

@@ -31,7 +31,8 @@ limitations under the License.
 // state is deleted, at the gateway too, and calls with its token are refused from then
 // on. So a Subscription that exists is always desired, whether its product is there or
 // not, offers its plan still or not, or the APIAccess now asks for something that it
-// cannot have: then it keeps the API and plan it has, and conditions say what is not
+// cannot have: then it keeps the API and plan it has, as its status tells if it is at
+// the gateway, and conditions say what is not
 // done and who can do what about it. Taking access away is never held up by that: it can
 // be suspended all the while. In the same way an API or a plan that its product no
 // longer has is kept for as long as an access uses it.

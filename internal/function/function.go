@@ -45,6 +45,7 @@ const (
 const (
 	requireProduct    = "product"
 	requireAccesses   = "accesses"
+	requireHeldAPI    = "held-api"
 	requirePlanPrefix = "plan-"
 )
 
@@ -153,6 +154,22 @@ func runAccess(req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse, xr m
 				return err
 			}
 			c.Product = &product{Deleting: p.Metadata.DeletionTimestamp != nil, Spec: p.Spec, Status: p.Status}
+		}
+	}
+	if sub := c.Observed[nameSubscription]; sub != nil {
+		if handle := heldAPI(sub); handle != "" && handle != text(sub.Object.Object, "spec", "forProvider", "apiIdRef", "name") {
+			namespace := sub.Object.GetNamespace()
+			require(rsp, requireHeldAPI, &fnv1.ResourceSelector{
+				ApiVersion: v1alpha1.SchemeGroupVersion.String(),
+				Kind:       v1alpha1.RestApiKind,
+				Namespace:  &namespace,
+				Match:      &fnv1.ResourceSelector_MatchName{MatchName: handle},
+			})
+			found, known := required(req, requireHeldAPI)
+			c.LookedUp = c.LookedUp && known
+			if len(found) > 0 {
+				c.HeldAPI = found[0]
+			}
 		}
 	}
 	return respond(req, rsp, judgeAccess(c))

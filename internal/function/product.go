@@ -317,7 +317,7 @@ func (c productCase) withdrawn() withdrawals {
 	apis, plans := c.suspects()
 	for _, name := range apis {
 		object := c.Observed[name].Object.GetName()
-		n := c.users("apiIdRef", object)
+		n := c.users(apisOf, object)
 		switch {
 		case n > 0:
 			w.apis[name] = fmt.Sprintf("%s: have their owners delete them, or put the API back into spec.apis", count(n, "access uses it", "accesses use it"))
@@ -328,7 +328,7 @@ func (c productCase) withdrawn() withdrawals {
 		}
 	}
 	for _, object := range plans {
-		n := c.users("subscriptionPlanIdRef", object)
+		n := c.users(plansOf, object)
 		switch {
 		case n > 0:
 			w.plans[object] = fmt.Sprintf("%s: have their owners choose another plan, or put it back into spec.plans", count(n, "access uses it", "accesses use it"))
@@ -339,15 +339,32 @@ func (c productCase) withdrawn() withdrawals {
 	return w
 }
 
-// users of an object: how many Subscriptions refer to it.
-func (c productCase) users(field, object string) int {
+// users of an object: how many Subscriptions refer to it or have it. What one has can be
+// something else than what it asks for, and is what it would lose.
+func (c productCase) users(of func(s map[string]any) []string, object string) int {
 	n := 0
 	for _, s := range c.Accesses {
-		if text(s.Object, "spec", "forProvider", field, "name") == object {
+		if slices.Contains(of(s.Object), object) {
 			n++
 		}
 	}
 	return n
+}
+
+// apisOf a Subscription: those that it asks for or has, or that an unanswered create
+// may give it.
+func apisOf(s map[string]any) []string {
+	return []string{
+		text(s, "spec", "forProvider", "apiIdRef", "name"),
+		text(s, "spec", "forProvider", "apiId"),
+		text(s, "status", "atProvider", "apiId"),
+		text(s, "status", "createAttempt", "apiId"),
+	}
+}
+
+// plansOf a Subscription: the objects of those that it asks for.
+func plansOf(s map[string]any) []string {
+	return []string{text(s, "spec", "forProvider", "subscriptionPlanIdRef", "name")}
 }
 
 // composedPlan of an object's name, nil if the product did not compose it.

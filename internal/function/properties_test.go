@@ -129,6 +129,14 @@ func someAccess(t *rapid.T, existing bool) *fnv1.RunFunctionRequest {
 		a.Required["product"] = []testObject{{Is: "product", Change: map[string]any{
 			"spec": someSpec(t), "metadata": map[string]any{"deletionTimestamp": optional("product is deleted", "2026-12-01T00:00:00Z")}}}}
 	}
+	handle := optional("API at the gateway", "books.v1", "films.a", "handle")
+	if rapid.Bool().Draw(t, "held API is known") {
+		a.Required["held-api"] = nil
+		if handle == "books.v1" || handle == "films.a" {
+			a.Required["held-api"] = []testObject{{Is: "apiV1", Change: map[string]any{
+				"metadata": map[string]any{"name": handle, "labels": map[string]any{LabelProduct: beforeLastDot(handle.(string))}}}}}
+		}
+	}
 	if existing {
 		a.Observed = map[string]testObserved{"subscription": {
 			testObject: testObject{Is: "subscription", Change: map[string]any{
@@ -143,7 +151,9 @@ func someAccess(t *rapid.T, existing bool) *fnv1.RunFunctionRequest {
 					"subscriptionPlanIdRef": optional("its plan's object", map[string]any{"name": "books.gold"}, map[string]any{"name": "shared-b"}),
 					"externalRefId":         optional("its ID", "x", "y"),
 				}},
-				"status": map[string]any{"deployed": rapid.Bool().Draw(t, "deployed"), "conditions": someConditions(t)},
+				"status": map[string]any{
+					"deployed": rapid.Bool().Draw(t, "deployed"), "conditions": someConditions(t),
+					"atProvider": map[string]any{"apiId": handle}},
 			}},
 			Keys: rapid.SliceOfDistinct(rapid.SampledFrom([]string{"token", "subscriptionId", "apiId", "url"}), rapid.ID[string]).Draw(t, "keys"),
 		}}
@@ -166,8 +176,14 @@ func TestSubscriptionIsNeverLost(t *testing.T) {
 		shall := r.GetResource().AsMap()
 
 		api := text(shall, "spec", "forProvider", "apiIdRef", "name")
-		if was := text(is, "spec", "forProvider", "apiIdRef", "name"); flag(is, "status", "deployed") && api != was {
-			t.Errorf("its API changes from %q to %q", was, api)
+		was, has := text(is, "spec", "forProvider", "apiIdRef", "name"), text(is, "status", "atProvider", "apiId")
+		if flag(is, "status", "deployed") && api != was && api != has {
+			t.Errorf("its API changes from %q to %q, and it has %q", was, api, has)
+		}
+		for _, found := range req.GetRequiredResources()["held-api"].GetItems() {
+			if held := text(found.GetResource().AsMap(), "metadata", "name"); flag(is, "status", "deployed") && held != api {
+				t.Errorf("it has %q, and is to be for %q", held, api)
+			}
 		}
 		product := text(shall, "metadata", "labels", LabelProduct)
 		usage, ok := rsp.GetDesired().GetResources()["usage-of-"+product]
@@ -282,6 +298,7 @@ func someProduct(t *rapid.T) *fnv1.RunFunctionRequest {
 		a.Required["accesses"] = nil
 		for range rapid.IntRange(0, 3).Draw(t, "accesses") {
 			a.Required["accesses"] = append(a.Required["accesses"], testObject{Is: "subscription", Change: map[string]any{
+				"status": map[string]any{"atProvider": map[string]any{"apiId": "books." + someName.Draw(t, "has")}},
 				"spec": map[string]any{"forProvider": map[string]any{
 					"apiIdRef":              map[string]any{"name": "books." + someName.Draw(t, "uses")},
 					"subscriptionPlanIdRef": map[string]any{"name": rapid.SampledFrom([]string{"books.", "shared-"}).Draw(t, "whose") + someName.Draw(t, "under")},
@@ -304,6 +321,7 @@ func TestWhatIsUsedStays(t *testing.T) {
 		for _, s := range accesses.GetItems() {
 			o := s.GetResource().AsMap()
 			usedAPIs[text(o, "spec", "forProvider", "apiIdRef", "name")] = true
+			usedAPIs[text(o, "status", "atProvider", "apiId")] = true
 			usedPlans[text(o, "spec", "forProvider", "subscriptionPlanIdRef", "name")] = true
 		}
 		offered := map[string]bool{}
