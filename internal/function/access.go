@@ -18,6 +18,7 @@ package function
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -372,13 +373,12 @@ func (c accessCase) subscription(t target, forProvider map[string]any, secret st
 // usage keeps the product from being deleted for as long as the Subscription is there: the
 // gateway deletes a subscription together with its API. It is used by the Subscription and
 // not by the APIAccess: that one waits for what it composes when it is deleted in the
-// foreground, and the Usage would wait for it. Its name is what Crossplane refuses the
-// deletion with.
+// foreground, and the Usage would wait for it.
 func (c accessCase) usage(t target) map[string]any {
 	return map[string]any{
 		"apiVersion": usageAPIVersion,
 		"kind":       usageKind,
-		"metadata":   map[string]any{"name": "apiaccess-" + c.CompositeName, "namespace": c.Namespace},
+		"metadata":   map[string]any{"name": usageName(c.CompositeName, t.Product), "namespace": c.Namespace},
 		"spec": map[string]any{
 			"of": map[string]any{
 				"apiVersion":  Group + "/" + Version,
@@ -393,6 +393,14 @@ func (c accessCase) usage(t target) map[string]any {
 			"reason": fmt.Sprintf("APIAccess %q is an access to it; have that deleted first", c.Name),
 		},
 	}
+}
+
+// usageName is what Crossplane refuses the deletion of a product with, so it tells whose
+// access it is. It is another one for another product: a Usage that is deleted goes only
+// after a while, and one that was applied onto it would go with it.
+func usageName(composite, product string) string {
+	sum := sha256.Sum256([]byte(product))
+	return fmt.Sprintf("apiaccess-%s-%x", composite, sum[:4])
 }
 
 // published tells whether the team's Secret is there, and what happens if it is deleted.

@@ -453,6 +453,29 @@ func TestSettles(t *testing.T) {
 	})
 }
 
+// Nothing that is composed ever has the name of something else that was: Crossplane would
+// apply the one onto the other, which may be on its way out.
+func TestNamesAreTheirOwn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := map[string]string{}
+		for range 2 {
+			rsp := runFunction(t, someAccess(t, true))
+			for name, r := range rsp.GetDesired().GetResources() {
+				o := &unstructured.Unstructured{Object: r.GetResource().AsMap()}
+				if o.GetName() == "" {
+					// Crossplane makes it from the composition name.
+					continue
+				}
+				object := o.GetKind() + " " + o.GetName()
+				if is, ok := names[object]; ok && is != name {
+					t.Errorf("%s is %s, and was %s", object, name, is)
+				}
+				names[object] = name
+			}
+		}
+	})
+}
+
 // asObserved is a desired resource once it was applied.
 func asObserved(t *rapid.T, desired, was *fnv1.Resource, name string) *fnv1.Resource {
 	o := desired.GetResource().AsMap()
