@@ -17,6 +17,7 @@ limitations under the License.
 package function
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -49,6 +50,7 @@ const (
 	reasonNothing     = "Nothing"
 	reasonAsked       = "Asked"
 	reasonUnprotected = "Unprotected"
+	reasonOwnPlan     = "OwnPlan"
 )
 
 // A productCase is what is known when an APIProduct is judged.
@@ -93,7 +95,7 @@ func judgeProduct(c productCase) verdict {
 	}
 	for _, p := range c.Spec.Plans {
 		if p.SubscriptionPlanRef != nil {
-			plans = append(plans, c.reference(p))
+			plans = append(plans, v.own(c, p, c.reference(p)))
 			continue
 		}
 		name, object := prefixPlan+p.Name, objectName(c.Name, p.Name)
@@ -134,7 +136,9 @@ func judgeProduct(c productCase) verdict {
 		}
 		plans = append(plans, one)
 	}
-	byName := func(a, b part) int { return strings.Compare(a.object, b.object) }
+	byName := func(a, b part) int {
+		return cmp.Or(strings.Compare(a.object, b.object), strings.Compare(a.name, b.name))
+	}
 	slices.SortFunc(apis, byName)
 	slices.SortFunc(plans, byName)
 
@@ -225,6 +229,22 @@ func (c productCase) reference(p productPlan) part {
 			one.reason, one.message = applied.Reason, applied.Message
 		}
 	}
+	return one
+}
+
+// own keeps a plan that the product composed and now only refers to. It would be deleted
+// otherwise, and gone for good as soon as the last access left it.
+func (v *verdict) own(c productCase, p productPlan, one part) part {
+	name, r := c.composedPlan(one.object)
+	if r == nil || slices.ContainsFunc(c.Spec.Plans, func(p productPlan) bool { return p.SubscriptionPlanRef == nil && prefixPlan+p.Name == name }) {
+		return one
+	}
+	spec := c.asItWas(r)
+	spec["forProvider"] = fields(r.Object.Object, "spec", "forProvider")
+	one = v.compose(name, r, c.object(v1alpha1.SubscriptionPlanKind, one.object, spec), one)
+	one.ready, one.reason = false, reasonOwnPlan
+	one.message = fmt.Sprintf("SubscriptionPlan %q is composed by this product and would be deleted if that only referred to it, so it is kept as it was; give plan %q its forProvider back and drop subscriptionPlanRef. Other products can refer to it all the same", one.object, strings.TrimPrefix(name, prefixPlan))
+	v.NotReady = true
 	return one
 }
 

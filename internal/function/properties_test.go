@@ -69,7 +69,8 @@ func someSpec(t *rapid.T) map[string]any {
 		p := map[string]any{"name": n}
 		switch rapid.IntRange(0, 3).Draw(t, "kind of plan") {
 		case 0:
-			p["subscriptionPlanRef"] = map[string]any{"name": "shared-" + n}
+			// One of the product's own can be referred to as well.
+			p["subscriptionPlanRef"] = map[string]any{"name": rapid.SampledFrom([]string{"shared-", "books."}).Draw(t, "whose") + someName.Draw(t, "plan")}
 		case 1:
 			p["forProvider"] = map[string]any{"throttleLimitCount": 7.0, "throttleLimitUnit": "Day"}
 		}
@@ -359,8 +360,8 @@ func TestWhatIsUsedStays(t *testing.T) {
 				continue
 			}
 			there[object] = true
-			if (!known || usedPlans[object]) && !stays {
-				t.Errorf("plan %s goes, and is used or might be", object)
+			if (!known || usedPlans[object] || offered[object]) && !stays {
+				t.Errorf("plan %s goes, and is offered, used or might be", object)
 			}
 		}
 		var want []string
