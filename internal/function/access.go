@@ -116,7 +116,7 @@ func judgeAccess(c accessCase) verdict {
 		c.Namespace = cmp.Or(c.Namespace, sub.Object.GetNamespace())
 	}
 
-	spec, held := c.forProvider(*t, sub)
+	spec, held, more := c.forProvider(*t, sub)
 	if len(held) > 0 && accepted.Status == isTrue {
 		accepted = notAccepted(reasonImmutable, fmt.Sprintf(
 			"%s cannot be changed once the subscription is at the gateway, and stays as it was; set it back, or delete this object and create another one, which gets another token", list(held)))
@@ -138,8 +138,8 @@ func judgeAccess(c accessCase) verdict {
 		Conditions: []condition{accepted, c.inWords(applied, *t, sub), published, tokenInForce(sub)},
 	}
 	// What is kept although something else is asked for is not what was asked for.
-	v.NotReady = taken != "" || len(held) > 0 || c.Spec.Plan != t.Plan || c.Spec.ProductRef.Name != t.Product || c.Spec.API != "" && c.Spec.API != t.API
-	v.Waiting = accepted.Status != isTrue || !ready
+	v.NotReady = taken != "" || len(held) > 0 || more || c.Spec.Plan != t.Plan || c.Spec.ProductRef.Name != t.Product || c.Spec.API != "" && c.Spec.API != t.API
+	v.Waiting = accepted.Status != isTrue || !ready || more
 	v.Soon = ready && published.Status != isTrue
 	c.tell(&v, *t, secret, token == nil, sub, accepted, applied)
 	return v
@@ -280,9 +280,9 @@ func afterLastDot(s string) string {
 	return s[strings.LastIndexByte(s, '.')+1:]
 }
 
-// forProvider is what is asked of the gateway, and which fields have another value than
-// is asked for, since they cannot change any more.
-func (c accessCase) forProvider(t target, sub *resource) (spec map[string]any, unchanged []string) {
+// forProvider is what is asked of the gateway, which fields have another value than is
+// asked for, since they cannot change any more, and whether one is yet to follow.
+func (c accessCase) forProvider(t target, sub *resource) (spec map[string]any, unchanged []string, more bool) {
 	status := v1alpha1.SubscriptionActive
 	if c.Spec.Suspended {
 		status = v1alpha1.SubscriptionInactive
@@ -300,20 +300,58 @@ func (c accessCase) forProvider(t target, sub *resource) (spec map[string]any, u
 		{"billingCustomerId", "spec.billingCustomerId", c.Spec.BillingCustomerID},
 		{"billingSubscriptionId", "spec.billingSubscriptionId", c.Spec.BillingSubscriptionID},
 	} {
-		value := f.value
+		value, decision := f.value, changes
 		if deployed(sub) {
-			// The API server would refuse the change, and with it everything else that
-			// is to change, such as a suspension.
-			if is := text(sub.Object.Object, "spec", "forProvider", f.there); is != "" && value != "" && is != value {
-				unchanged = append(unchanged, f.here)
-				value = is
-			}
+			value, decision = settle(f.there, f.value, sub)
+		}
+		switch decision {
+		case stays:
+			unchanged = append(unchanged, f.here)
+		case clears:
+			more = true
+		case changes:
 		}
 		if value != "" {
 			spec[f.there] = value
 		}
 	}
-	return spec, unchanged
+	return spec, unchanged, more
+}
+
+// What is decided of a field that cannot change at the gateway.
+type decision int
+
+const (
+	// changes to what is asked for, which it may be already.
+	changes decision = iota
+	// stays as it is, although something else is asked for.
+	stays
+	// clears, to change next time.
+	clears
+)
+
+// settle a field of a deployed Subscription, which has to stay what it was created with: a
+// spec that asks for something else holds up everything but a suspension. Mostly that is
+// what the spec says, unless it was changed before a create was answered. Then the
+// provider says so, and what is asked for is how it is set back.
+func settle(field, asked string, sub *resource) (value string, d decision) {
+	o := sub.Object.Object
+	is, has := text(o, "spec", "forProvider", field), text(o, "status", "atProvider", field)
+	applied, _ := conditionOf(sub.Object, TypeApplied)
+	switch {
+	case asked == is:
+		return is, changes
+	case asked == "" && is == has && text(o, "status", "atProvider", "origin") == string(v1alpha1.OriginImported):
+		// The provider filled it in.
+		return is, changes
+	case applied.Reason != reasonImmutable && (asked == "" || asked != has):
+		return is, stays
+	case is != "" && asked != "":
+		// The API server refuses to change it at once, and with it all else.
+		return "", clears
+	default:
+		return asked, changes
+	}
 }
 
 // secrets are the name of the team's Secret, the reference to a token of their own (nil

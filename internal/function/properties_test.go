@@ -108,14 +108,15 @@ func someAccess(t *rapid.T, existing bool) *fnv1.RunFunctionRequest {
 	a := testArgs{
 		XR: rapid.SampledFrom([]string{"access", "legacyAccess"}).Draw(t, "xr"),
 		Change: map[string]any{"spec": map[string]any{
-			"productRef":     map[string]any{"name": rapid.SampledFrom([]string{"books", "films"}).Draw(t, "product")},
-			"api":            optional("api", "a", "v1"),
-			"plan":           someName.Draw(t, "plan"),
-			"application":    rapid.SampledFrom([]string{"web-shop", "other"}).Draw(t, "application"),
-			"externalRefId":  optional("externalRefId", "x", "y"),
-			"tokenSecretRef": optional("tokenSecretRef", map[string]any{"name": "web-shop"}, map[string]any{"name": "mine"}),
-			"secretName":     optional("secretName", "mine", "yours"),
-			"suspended":      optional("suspended", true, false),
+			"productRef":        map[string]any{"name": rapid.SampledFrom([]string{"books", "films"}).Draw(t, "product")},
+			"api":               optional("api", "a", "v1"),
+			"plan":              someName.Draw(t, "plan"),
+			"application":       rapid.SampledFrom([]string{"web-shop", "other"}).Draw(t, "application"),
+			"externalRefId":     optional("externalRefId", "x", "y"),
+			"billingCustomerId": optional("billingCustomerId", "c", "d"),
+			"tokenSecretRef":    optional("tokenSecretRef", map[string]any{"name": "web-shop"}, map[string]any{"name": "mine"}),
+			"secretName":        optional("secretName", "mine", "yours"),
+			"suspended":         optional("suspended", true, false),
 		}},
 		Required: map[string][]testObject{},
 	}
@@ -151,6 +152,7 @@ func someAccess(t *rapid.T, existing bool) *fnv1.RunFunctionRequest {
 					"apiIdRef":              map[string]any{"name": rapid.SampledFrom([]string{"books.v1", "films.a"}).Draw(t, "its API's object")},
 					"subscriptionPlanIdRef": optional("its plan's object", map[string]any{"name": "books.gold"}, map[string]any{"name": "shared-b"}),
 					"externalRefId":         optional("its ID", "x", "y"),
+					"billingCustomerId":     optional("its customer", "c", "d"),
 				}},
 				"status": map[string]any{
 					"deployed": rapid.Bool().Draw(t, "deployed"), "conditions": someConditions(t),
@@ -184,6 +186,18 @@ func TestSubscriptionIsNeverLost(t *testing.T) {
 		for _, found := range req.GetRequiredResources()["held-api"].GetItems() {
 			if held := text(found.GetResource().AsMap(), "metadata", "name"); flag(is, "status", "deployed") && held != api {
 				t.Errorf("it has %q, and is to be for %q", held, api)
+			}
+		}
+		// What it was created with stays, unless the provider says that the spec asks for
+		// something else than that, or it is what the gateway has.
+		applied, _ := conditionOf(&unstructured.Unstructured{Object: is}, TypeApplied)
+		for _, f := range []string{"applicationId", "externalRefId", "billingCustomerId"} {
+			was, will := text(is, "spec", "forProvider", f), text(shall, "spec", "forProvider", f)
+			if flag(is, "status", "deployed") && was != will && applied.Reason != "ImmutableField" && (will == "" || will != text(is, "status", "atProvider", f)) {
+				t.Errorf("its %s changes from %q to %q", f, was, will)
+			}
+			if flag(is, "status", "deployed") && was != "" && will != "" && was != will {
+				t.Errorf("its %s changes from %q to %q at once, which the API server refuses", f, was, will)
 			}
 		}
 		product := text(shall, "metadata", "labels", LabelProduct)
