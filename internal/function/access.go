@@ -47,6 +47,7 @@ const (
 	reasonAPINotNamed     = "ApiNotNamed"
 	reasonPlanUnknown     = "PlanUnknown"
 	reasonWithdrawn       = "Withdrawn"
+	reasonGatewayKept     = "GatewayKept"
 	reasonSecretNameTaken = "SecretNameTaken"
 	reasonNotAccepted     = "NotAccepted"
 	reasonSuspended       = "Suspended"
@@ -226,11 +227,21 @@ func (c accessCase) target(sub *resource) (*target, condition) {
 		return no(reasonPlanUnknown, "the APIProduct %q offers no plan %q; choose one of these in spec.plan: %s", name, t.Plan, list(planNames(c.Product.Spec)))
 	}
 
-	if len(withdrawn) > 0 {
-		return t, condition{Type: TypeAccepted, Status: isTrue, Reason: reasonWithdrawn, Message: fmt.Sprintf(
-			"the APIProduct %q no longer has %s; this access keeps it until its owner chooses another one", name, list(withdrawn))}
+	accepted := condition{Type: TypeAccepted, Status: isTrue, Reason: reasonAccepted}
+	var says []string
+	if atGateway && len(kept.ProviderConfigRef) > 0 && !(within(kept.ProviderConfigRef, t.ProviderConfigRef) && within(t.ProviderConfigRef, kept.ProviderConfigRef)) {
+		// Elsewhere it would be neither found nor suspended.
+		accepted.Reason = reasonGatewayKept
+		says = append(says, fmt.Sprintf("the APIProduct %q names %s by now; this access stays with %s, where its subscription is",
+			name, configName(t.ProviderConfigRef), configName(kept.ProviderConfigRef)))
+		t.ProviderConfigRef = kept.ProviderConfigRef
 	}
-	return t, condition{Type: TypeAccepted, Status: isTrue, Reason: reasonAccepted}
+	if len(withdrawn) > 0 {
+		accepted.Reason = reasonWithdrawn
+		says = append(says, fmt.Sprintf("the APIProduct %q no longer has %s; this access keeps it until its owner chooses another one", name, list(withdrawn)))
+	}
+	accepted.Message = strings.Join(says, "; ")
+	return t, accepted
 }
 
 // held is what a Subscription has, and whether it is at the gateway. Of one that is, the
@@ -300,11 +311,11 @@ func (c accessCase) forProvider(t target, sub *resource) (spec map[string]any, u
 		{"billingCustomerId", "spec.billingCustomerId", c.Spec.BillingCustomerID},
 		{"billingSubscriptionId", "spec.billingSubscriptionId", c.Spec.BillingSubscriptionID},
 	} {
-		value, decision := f.value, changes
+		value, what := f.value, changes
 		if deployed(sub) {
-			value, decision = settle(f.there, f.value, sub)
+			value, what = settle(f.there, f.value, sub)
 		}
-		switch decision {
+		switch what {
 		case stays:
 			unchanged = append(unchanged, f.here)
 		case clears:

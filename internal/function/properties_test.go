@@ -191,6 +191,9 @@ func TestSubscriptionIsNeverLost(t *testing.T) {
 		// What it was created with stays, unless the provider says that the spec asks for
 		// something else than that, or it is what the gateway has.
 		applied, _ := conditionOf(&unstructured.Unstructured{Object: is}, TypeApplied)
+		if was, will := text(is, "spec", "providerConfigRef", "name"), text(shall, "spec", "providerConfigRef", "name"); flag(is, "status", "deployed") && was != will {
+			t.Errorf("its gateway changes from %q to %q", was, will)
+		}
 		for _, f := range []string{"applicationId", "externalRefId", "billingCustomerId"} {
 			was, will := text(is, "spec", "forProvider", f), text(shall, "spec", "forProvider", f)
 			if flag(is, "status", "deployed") && was != will && applied.Reason != "ImmutableField" && (will == "" || will != text(is, "status", "atProvider", f)) {
