@@ -349,13 +349,14 @@ func settle(field, asked string, sub *resource) (value string, d decision) {
 	o := sub.Object.Object
 	is, has := text(o, "spec", "forProvider", field), text(o, "status", "atProvider", field)
 	applied, _ := conditionOf(sub.Object, TypeApplied)
+	wrong := applied.Status == isFalse && applied.Reason == reasonImmutable
 	switch {
 	case asked == is:
 		return is, changes
 	case asked == "" && is == has && text(o, "status", "atProvider", "origin") == string(v1alpha1.OriginImported):
 		// The provider filled it in.
 		return is, changes
-	case applied.Reason != reasonImmutable && (asked == "" || asked != has):
+	case !wrong && (asked == "" || asked != has):
 		return is, stays
 	case is != "" && asked != "":
 		// The API server refuses to change it at once, and with it all else.

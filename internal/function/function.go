@@ -93,11 +93,13 @@ func runProduct(req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse, xr 
 		PlansLookedUp: map[string]bool{},
 	}
 	if c.asksForAccesses() {
+		// All of the namespace: who uses an API or a plan need not be composed, nor be of
+		// this product, nor have the label still.
 		require(rsp, requireAccesses, &fnv1.ResourceSelector{
 			ApiVersion: v1alpha1.SchemeGroupVersion.String(),
 			Kind:       v1alpha1.SubscriptionKind,
 			Namespace:  &c.Namespace,
-			Match:      &fnv1.ResourceSelector_MatchLabels{MatchLabels: &fnv1.MatchLabels{Labels: map[string]string{LabelProduct: c.Name}}},
+			Match:      &fnv1.ResourceSelector_MatchLabels{MatchLabels: &fnv1.MatchLabels{}},
 		})
 		c.Accesses, c.LookedUp = required(req, requireAccesses)
 	}

@@ -59,8 +59,8 @@ type productCase struct {
 	Spec            productSpec
 	// Observed are the composed resources that there are, by their composition names.
 	Observed map[string]*resource
-	// Accesses are the Subscriptions to this product. They are only asked for while
-	// something is withdrawn.
+	// Accesses are the Subscriptions of its namespace, to this product or not. They are
+	// only asked for while something is withdrawn.
 	Accesses []*unstructured.Unstructured
 	LookedUp bool
 	// Plans that are there already, by the names that the product gives them, nil if
@@ -337,7 +337,7 @@ func (c productCase) withdrawn() withdrawals {
 	apis, plans := c.suspects()
 	for _, name := range apis {
 		object := c.Observed[name].Object.GetName()
-		n := c.users(apisOf, object)
+		n := c.users(usesAPI(object))
 		switch {
 		case n > 0:
 			w.apis[name] = fmt.Sprintf("%s: have their owners delete them, or put the API back into spec.apis", count(n, "access uses it", "accesses use it"))
@@ -348,7 +348,8 @@ func (c productCase) withdrawn() withdrawals {
 		}
 	}
 	for _, object := range plans {
-		n := c.users(plansOf, object)
+		_, composed := c.composedPlan(object)
+		n := c.users(usesPlan(object, composed))
 		switch {
 		case n > 0:
 			w.plans[object] = fmt.Sprintf("%s: have their owners choose another plan, or put it back into spec.plans", count(n, "access uses it", "accesses use it"))
@@ -359,32 +360,42 @@ func (c productCase) withdrawn() withdrawals {
 	return w
 }
 
-// users of an object: how many Subscriptions refer to it or have it. What one has can be
+// users are how many Subscriptions refer to something or have it. What one has can be
 // something else than what it asks for, and is what it would lose.
-func (c productCase) users(of func(s map[string]any) []string, object string) int {
+func (c productCase) users(uses func(s map[string]any) bool) int {
 	n := 0
 	for _, s := range c.Accesses {
-		if slices.Contains(of(s.Object), object) {
+		if uses(s.Object) {
 			n++
 		}
 	}
 	return n
 }
 
-// apisOf a Subscription: those that it asks for or has, or that an unanswered create
-// may give it.
-func apisOf(s map[string]any) []string {
-	return []string{
-		text(s, "spec", "forProvider", "apiIdRef", "name"),
-		text(s, "spec", "forProvider", "apiId"),
-		text(s, "status", "atProvider", "apiId"),
-		text(s, "status", "createAttempt", "apiId"),
+// usesAPI tells of a Subscription whether it asks for an API or has it, or an unanswered
+// create may give it.
+func usesAPI(object string) func(s map[string]any) bool {
+	return func(s map[string]any) bool {
+		return text(s, "spec", "forProvider", "apiIdRef", "name") == object ||
+			text(s, "spec", "forProvider", "apiId") == object ||
+			text(s, "status", "atProvider", "apiId") == object ||
+			text(s, "status", "createAttempt", "apiId") == object
 	}
 }
 
-// plansOf a Subscription: the objects of those that it asks for.
-func plansOf(s map[string]any) []string {
-	return []string{text(s, "spec", "forProvider", "subscriptionPlanIdRef", "name")}
+// usesPlan tells of a Subscription whether it asks for a plan or has it. What a plan is at
+// the gateway is known of one that the product composed.
+func usesPlan(object string, r *resource) func(s map[string]any) bool {
+	var id, name string
+	if r != nil {
+		id, name = text(r.Object.Object, "status", "atProvider", "id"), text(r.Object.Object, "status", "atProvider", "planName")
+	}
+	return func(s map[string]any) bool {
+		return text(s, "spec", "forProvider", "subscriptionPlanIdRef", "name") == object ||
+			id != "" && text(s, "spec", "forProvider", "subscriptionPlanId") == id ||
+			id != "" && text(s, "status", "atProvider", "subscriptionPlanId") == id ||
+			name != "" && text(s, "spec", "forProvider", "subscriptionPlanName") == name
+	}
 }
 
 // composedPlan of an object's name, nil if the product did not compose it.
