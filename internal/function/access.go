@@ -401,9 +401,9 @@ func (c accessCase) subscription(t target, forProvider map[string]any, secret st
 	spec := map[string]any{
 		"forProvider":                forProvider,
 		"writeConnectionSecretToRef": map[string]any{"name": secret},
-	}
-	if c.Spec.AdoptionPolicy != "" {
-		spec["adoptionPolicy"] = c.Spec.AdoptionPolicy
+		// Whoever may ask for an access shall not come by what somebody else has: IDs are
+		// no secrets, and who adopts a subscription gives it another token.
+		"adoptionPolicy": string(v1alpha1.SubscriptionAdoptNever),
 	}
 	if len(t.ProviderConfigRef) > 0 {
 		spec["providerConfigRef"] = t.ProviderConfigRef
@@ -514,7 +514,7 @@ func (c accessCase) inWords(applied condition, t target, sub *resource) conditio
 	case v1alpha1.ReasonConflict, v1alpha1.ReasonAdoptionRefused:
 		// Not in the Subscription's words, which are for those who may edit it.
 		applied.Message = "the subscription ID or the token that this access asks for is taken at the gateway. Its owner: choose another spec.externalRefId or another token. " +
-			"If what is there ought to be this one's, the platform team can have it adopted: spec.adoptionPolicy, or the annotation crossplane.io/external-name of " + object
+			"If what is there ought to be this one's, the platform team can have it adopted, by the annotation crossplane.io/external-name of " + object
 	case v1alpha1.ReasonAPIMissing, v1alpha1.ReasonPlanPending, v1alpha1.ReasonPlanMissing:
 		applied.Message = said + c.productSays(t)
 	case v1alpha1.ReasonGatewayUnavailable, reasonReconcileError:

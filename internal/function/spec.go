@@ -94,7 +94,6 @@ type accessSpec struct {
 	ExternalRefID         string          `json:"externalRefId,omitempty"`
 	BillingCustomerID     string          `json:"billingCustomerId,omitempty"`
 	BillingSubscriptionID string          `json:"billingSubscriptionId,omitempty"`
-	AdoptionPolicy        string          `json:"adoptionPolicy,omitempty"`
 	TokenSecretRef        *tokenSecretRef `json:"tokenSecretRef,omitempty"`
 	SecretName            string          `json:"secretName,omitempty"`
 	Suspended             bool            `json:"suspended,omitempty"`

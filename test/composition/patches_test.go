@@ -58,7 +58,8 @@ func TestPatchAndTransform(t *testing.T) {
 			reason: "With all that can be given, each field gets where it belongs.",
 			change: func(xr *fieldpath.Paved) {
 				for path, v := range map[string]any{
-					"spec.suspended": true, "spec.secretName": "the-secret", "spec.externalRefId": "the-id", "spec.adoptionPolicy": "Never",
+					"spec.suspended": true, "spec.secretName": "the-secret", "spec.externalRefId": "the-id",
+					"metadata.annotations[gateway.apiplatform.crossplane.io/rotate-token]": "once",
 					"spec.billingCustomerId": "c-1", "spec.billingSubscriptionId": "s-1", "spec.tokenSecretRef": map[string]any{"name": "the-token", "key": "t"},
 				} {
 					if err := xr.SetValue(path, v); err != nil {

@@ -240,7 +240,7 @@ func TestRender(t *testing.T) {
 			composition: "apiproduct",
 		},
 		"access": {
-			reason:      "An access becomes a Subscription, and a Usage of the API.",
+			reason:      "An access becomes a Subscription, and a Usage of the product.",
 			xr:          filepath.Join(examples, "access.yaml"),
 			composition: "apiaccess",
 			required:    []string{filepath.Join(examples, "product.yaml")},

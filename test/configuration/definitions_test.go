@@ -146,6 +146,11 @@ func TestAdmission(t *testing.T) {
 			object: access("productRef: {name: books}, plan: gold, application: web-shop, externalRefId: a/b"),
 			want:   "externalRefId must be 1 to 64 letters",
 		},
+		"NoAdoption": {
+			reason: "Who may ask for an access shall not come by what somebody else has.",
+			object: access("productRef: {name: books}, plan: gold, application: web-shop, adoptionPolicy: IfUnique"),
+			want:   "unknown field",
+		},
 		"OneSecretForBoth": {
 			reason: "Nothing is written into a Secret with a token of the team's own.",
 			object: access("productRef: {name: books}, plan: gold, application: web-shop, tokenSecretRef: {name: a}, secretName: a"),

@@ -228,7 +228,7 @@ spec:
 	w.then("ProductIsProtected", func(w *world) {
 		err := w.kube.Delete(w.t.Context(), product.DeepCopy())
 		if err == nil || !strings.Contains(err.Error(), "in-use") {
-			t.Fatalf("deleting a product that is used: want it refused, got: %v", err)
+			w.t.Fatalf("deleting a product that is used: want it refused, got: %v", err)
 		}
 	})
 
