@@ -95,7 +95,10 @@ func judgeProduct(c productCase) verdict {
 	}
 	for _, p := range c.Spec.Plans {
 		if p.SubscriptionPlanRef != nil {
-			plans = append(plans, v.own(c, p, c.reference(p)))
+			one := v.own(c, p, c.reference(p))
+			// It is none of what is composed, by which Crossplane would judge.
+			v.NotReady = v.NotReady || !one.ready
+			plans = append(plans, one)
 			continue
 		}
 		name, object := prefixPlan+p.Name, objectName(c.Name, p.Name)
@@ -122,8 +125,8 @@ func judgeProduct(c productCase) verdict {
 		spec := c.asItWas(r)
 		spec["forProvider"] = with(fields(r.Object.Object, "spec", "forProvider"), "subscriptionPlanRefs", refs)
 		apis = append(apis, v.compose(name, r, c.object(v1alpha1.RestApiKind, r.Object.GetName(), spec), part{
-			name: strings.TrimPrefix(name, prefixAPI), object: r.Object.GetName(), withdrawn: withdrawn.apis[name]}))
-		if withdrawn.apis[name] != goes {
+			name: strings.TrimPrefix(name, prefixAPI), object: r.Object.GetName(), withdrawn: withdrawn.apis[name].why}))
+		if !withdrawn.apis[name].goes {
 			c.protect(&v, prefixAPIUsage+strings.TrimPrefix(name, prefixAPI), v1alpha1.SchemeGroupVersion.String(), v1alpha1.RestApiKind, r.Object.GetName(), apiReason(c.Name))
 		}
 	}
@@ -244,7 +247,6 @@ func (v *verdict) own(c productCase, p productPlan, one part) part {
 	one = v.compose(name, r, c.object(v1alpha1.SubscriptionPlanKind, one.object, spec), one)
 	one.ready, one.reason = false, reasonOwnPlan
 	one.message = fmt.Sprintf("SubscriptionPlan %q is composed by this product and would be deleted if that only referred to it, so it is kept as it was; give plan %q its forProvider back and drop subscriptionPlanRef. Other products can refer to it all the same", one.object, strings.TrimPrefix(name, prefixPlan))
-	v.NotReady = true
 	return one
 }
 
@@ -265,18 +267,22 @@ func keepLimits(forProvider map[string]any, r *resource) []string {
 	return kept
 }
 
-// goes is why an API is kept that nobody uses: its Usage has to go first.
-const goes = "nobody uses it, so it is about to be deleted"
-
 // apiReason is with which words Crossplane refuses to delete an API.
 func apiReason(product string) string {
 	return fmt.Sprintf("It is part of APIProduct %q, and its subscriptions would be deleted together with it; take it out of that product's spec.apis instead", product)
 }
 
-// Withdrawals are what is no longer in the spec and still there, and why it is kept:
+// withdrawals are what is no longer in the spec and still there, and why it is kept:
 // APIs by their composition names, plans by their object's names.
 type withdrawals struct {
-	apis, plans map[string]string
+	apis  map[string]withdrawnAPI
+	plans map[string]string
+}
+
+// A withdrawnAPI is kept for a reason. One that goes is kept until its Usage is gone.
+type withdrawnAPI struct {
+	why  string
+	goes bool
 }
 
 func (w withdrawals) any() bool { return len(w.apis)+len(w.plans) > 0 }
@@ -333,18 +339,18 @@ func (c productCase) asksForAccesses() bool {
 // might be. An API would take its subscriptions along, and a subscription whose plan its
 // API does not list can no longer be changed.
 func (c productCase) withdrawn() withdrawals {
-	w := withdrawals{apis: map[string]string{}, plans: map[string]string{}}
+	w := withdrawals{apis: map[string]withdrawnAPI{}, plans: map[string]string{}}
 	apis, plans := c.suspects()
 	for _, name := range apis {
 		object := c.Observed[name].Object.GetName()
 		n := c.users(usesAPI(object))
 		switch {
 		case n > 0:
-			w.apis[name] = fmt.Sprintf("%s: have their owners delete them, or put the API back into spec.apis", count(n, "access uses it", "accesses use it"))
+			w.apis[name] = withdrawnAPI{why: fmt.Sprintf("%s: have their owners delete them, or put the API back into spec.apis", count(n, "access uses it", "accesses use it"))}
 		case !c.LookedUp:
-			w.apis[name] = "it is not known yet whether an access uses it"
+			w.apis[name] = withdrawnAPI{why: "it is not known yet whether an access uses it"}
 		case c.Observed[prefixAPIUsage+strings.TrimPrefix(name, prefixAPI)] != nil:
-			w.apis[name] = goes
+			w.apis[name] = withdrawnAPI{why: "nobody uses it, so it is about to be deleted", goes: true}
 		}
 	}
 	for _, object := range plans {
