@@ -517,7 +517,10 @@ func (c accessCase) inWords(applied condition, t target, sub *resource) conditio
 			"If what is there ought to be this one's, the platform team can have it adopted, by the annotation crossplane.io/external-name of " + object
 	case v1alpha1.ReasonAPIMissing, v1alpha1.ReasonPlanPending, v1alpha1.ReasonPlanMissing:
 		applied.Message = said + c.productSays(t)
-	case v1alpha1.ReasonGatewayUnavailable, reasonReconcileError:
+	case reasonReconcileError:
+		applied.Message = fmt.Sprintf("it cannot be carried out for now; what was in force at the gateway stays so, and it is tried again by itself. If it lasts, the platform team has to look at %s and %s: %s",
+			object, configName(t.ProviderConfigRef), said)
+	case v1alpha1.ReasonGatewayUnavailable:
 		applied.Message = fmt.Sprintf("the gateway of product %q cannot be asked; what was in force there stays so, and it is tried again by itself. If it lasts, the platform team has to look at %s: %s",
 			t.Product, configName(t.ProviderConfigRef), said)
 	case v1alpha1.ReasonTokenSecretMissing:
@@ -574,6 +577,11 @@ func (c accessCase) tell(v *verdict, t target, secret string, generated bool, su
 	s := map[string]any{"name": secret, "token": token}
 	v.Status = map[string]any{"api": t.API, "plan": t.Plan, "secret": s}
 
+	if generated && c.Status.Secret.UID != "" {
+		// Kept while no other one is known, or nobody would notice that it is another one.
+		s["uid"] = c.Status.Secret.UID
+	}
+
 	summary := fmt.Sprintf("%s on %s/%s", t.Plan, t.Product, t.API)
 	if sub != nil {
 		o := sub.Object.Object
@@ -593,7 +601,7 @@ func (c accessCase) tell(v *verdict, t target, secret string, generated bool, su
 			s["uid"] = uid
 			if c.Status.Secret.UID != "" && c.Status.Secret.UID != uid {
 				v.Events = append(v.Events, event{Reason: "TokenReplaced", Message: fmt.Sprintf(
-					"Secret %q was written anew with a newly generated token, since it was deleted or another name was given for it. The old token is no longer accepted: whoever uses it has to take over the new one", secret)})
+					"Secret %q was written anew with a newly generated token, since it or the subscription was deleted, or another name was given for it. The old token is no longer accepted: whoever uses it has to take over the new one", secret)})
 			}
 		}
 		if applied.Status == isTrue {
