@@ -290,7 +290,7 @@ func mutants() []mutant {
 			`q.AddAfter(r, lag)`, `q.AddAfter(r, 0)`),
 		{
 			name: "own-writes", promise: "S27", file: controller + "kind/client.go",
-			old: `err == nil && c < 0 {`, new: `false && err == nil && c < 0 {`,
+			old: `return err == nil && c < 0`, new: `return false && err == nil && c < 0`,
 			// Its own tests hold what it answers; this holds what that is good for.
 			by: tests{folder: "test/crash", pattern: "TestStumble/RotateGeneratedToken/InPlace"},
 		},
