@@ -51,7 +51,7 @@ type options struct {
 	ClusterID                string        `help:"Name of this cluster in the ownership marks at a gateway: letters, digits, dots, hyphens and underscores. Carry it over when objects are restored to another cluster. Default: the UID of the namespace kube-system, and for a provider that Crossplane installed that of the ConfigMap kube-system/extension-apiserver-authentication." env:"CLUSTER_ID" placeholder:"ID"`
 	LeaderElection           bool          `help:"Let one of several replicas work at a time." env:"LEADER_ELECTION"`
 	LeaderElectionNamespace  string        `help:"Namespace of the lease for leader election. Default: the provider's own." env:"LEADER_ELECTION_NAMESPACE" placeholder:"NAMESPACE"`
-	LeaderElectionID         string        `help:"Name of the lease for leader election. Providers that share its namespace, and are no replicas of each other, need one each." name:"leader-election-id" default:"crossplane-leader-election-provider-apiplatform" env:"LEADER_ELECTION_ID" placeholder:"NAME"`
+	LeaderElectionID         string        `help:"Name of the lease for leader election. Providers that share its namespace, and are no replicas of each other, need one each. Default: crossplane-leader-election-provider-apiplatform." name:"leader-election-id" env:"LEADER_ELECTION_ID" placeholder:"NAME"`
 	MetricsBindAddress       string        `help:"Where metrics are served; 0 serves none." default:":8080" env:"METRICS_BIND_ADDRESS"`
 	HealthProbeBindAddress   string        `help:"Where /healthz and /readyz are served; 0 serves neither." default:":8081" env:"HEALTH_PROBE_BIND_ADDRESS"`
 	Debug                    bool          `help:"Log what is done in detail." env:"DEBUG"`

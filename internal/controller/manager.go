@@ -59,6 +59,8 @@ import (
 const (
 	leaseDuration = 60 * time.Second
 	renewDeadline = 50 * time.Second
+	// leaderElectionID names the lease, unless told otherwise.
+	leaderElectionID = "crossplane-leader-election-provider-apiplatform"
 
 	// workers are how many managed resources of a kind are reconciled at a time.
 	// Those of one gateway take half of them at most.
@@ -98,7 +100,7 @@ type Options struct {
 
 	// LeaderElection lets one of several replicas work at a time. The lease is in
 	// LeaderElectionNamespace, or if that is empty in the provider's own, and is called
-	// LeaderElectionID.
+	// LeaderElectionID, or if that is empty by the provider's own name.
 	LeaderElection          bool
 	LeaderElectionNamespace string
 	LeaderElectionID        string
@@ -137,6 +139,9 @@ func NewManager(ctx context.Context, cfg *rest.Config, o Options) (ctrl.Manager,
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
+	}
+	if o.LeaderElectionID == "" {
+		o.LeaderElectionID = leaderElectionID
 	}
 	if o.Registerer == nil {
 		o.Registerer = ctrlmetrics.Registry

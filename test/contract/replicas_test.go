@@ -39,7 +39,7 @@ const handOver = 20 * time.Second
 func TestReplicas(t *testing.T) {
 	in(t, emulator.InPlace, func(t *testing.T, w *world) {
 		w.reconfigure(func(o *controller.Options) {
-			o.LeaderElection, o.LeaderElectionNamespace, o.LeaderElectionID = true, w.ns, "provider"
+			o.LeaderElection, o.LeaderElectionNamespace = true, w.ns
 		})
 		s := w.subscribed("s")
 		end := w.stop
