@@ -95,7 +95,7 @@ func judgeProduct(c productCase) verdict {
 	}
 	for _, p := range c.Spec.Plans {
 		if p.SubscriptionPlanRef != nil {
-			one := v.own(c, p, c.reference(p))
+			one := v.own(c, c.reference(p))
 			// It is none of what is composed, by which Crossplane would judge.
 			v.NotReady = v.NotReady || !one.ready
 			plans = append(plans, one)
@@ -237,7 +237,7 @@ func (c productCase) reference(p productPlan) part {
 
 // own keeps a plan that the product composed and now only refers to. It would be deleted
 // otherwise, and gone for good as soon as the last access left it.
-func (v *verdict) own(c productCase, p productPlan, one part) part {
+func (v *verdict) own(c productCase, one part) part {
 	name, r := c.composedPlan(one.object)
 	if r == nil || slices.ContainsFunc(c.Spec.Plans, func(p productPlan) bool { return p.SubscriptionPlanRef == nil && prefixPlan+p.Name == name }) {
 		return one
