@@ -87,6 +87,14 @@ func RecordHeld(ctx context.Context, c client.Client, o client.Object) error {
 	return PatchMetadata(ctx, c, o, map[string]any{"annotations": patch})
 }
 
+// RecordDeleted stores what is recorded of the create of an object, once what that made is
+// deleted: what looks like it from then on is another's.
+func RecordDeleted(ctx context.Context, c client.Client, o client.Object) error {
+	return errors.Wrap(PatchMetadata(ctx, c, o, map[string]any{
+		"annotations": map[string]string{gatewayv1alpha1.AnnotationCreateAttempt: o.GetAnnotations()[gatewayv1alpha1.AnnotationCreateAttempt]},
+	}), "cannot record that what was created is deleted")
+}
+
 // nameIsRecorded tells whether the external name is one that the provider recorded.
 func nameIsRecorded(o client.Object) bool {
 	b, err := record.ReadBaseline(o)

@@ -153,9 +153,6 @@ func (e *external) Delete(ctx context.Context, cr *v1alpha1.Subscription) (manag
 	if e.baseline != nil {
 		return managed.ExternalDelete{}, nil
 	}
-	// What the attempt created is gone. Whatever looks like it from now on is another's.
 	e.closeAttempt(cr)
-	return managed.ExternalDelete{}, errors.Wrap(kind.PatchMetadata(ctx, e.kube, cr, map[string]any{
-		"annotations": map[string]string{v1alpha1.AnnotationCreateAttempt: cr.GetAnnotations()[v1alpha1.AnnotationCreateAttempt]},
-	}), "cannot record that what was created is deleted")
+	return managed.ExternalDelete{}, kind.RecordDeleted(ctx, e.kube, cr)
 }

@@ -38,7 +38,11 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (m
 	err := e.DeleteSubscriptionPlan(ctx, f.got.ID)
 	switch {
 	case err == nil, gateway.IsNotFound(err):
-		return managed.ExternalDelete{}, e.forgetCreate(ctx, mg)
+		if f.how != byAttempt {
+			return managed.ExternalDelete{}, nil
+		}
+		refused(mg)
+		return managed.ExternalDelete{}, kind.RecordDeleted(ctx, e.kube, mg)
 	case gateway.ReasonOf(err) != gateway.ReasonInUse:
 		return managed.ExternalDelete{}, err
 	}
@@ -61,16 +65,4 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.SubscriptionPlan) (m
 		uses = "subscription"
 	}
 	return managed.ExternalDelete{}, errors.Errorf("the plan is in use by %d %s and is deleted once they are gone or have another plan", n, uses)
-}
-
-// forgetCreate records that what an unanswered create made is deleted. Whatever has its
-// name from now on is another's.
-func (e *external) forgetCreate(ctx context.Context, mg *v1alpha1.SubscriptionPlan) error {
-	if e.found.how != byAttempt {
-		return nil
-	}
-	refused(mg)
-	return errors.Wrap(kind.PatchMetadata(ctx, e.kube, mg, map[string]any{
-		"annotations": map[string]string{v1alpha1.AnnotationCreateAttempt: mg.GetAnnotations()[v1alpha1.AnnotationCreateAttempt]},
-	}), "cannot record that what was created is deleted")
 }
