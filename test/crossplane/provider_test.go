@@ -30,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/sandbox/crossplane"
 )
 
 const (
@@ -59,7 +60,9 @@ metadata:
   name: %s
 spec:
   package: xpkg.crossplane.io/crossplane-contrib/provider-apiplatform:%s
-`, providerName, version))
+  runtimeConfigRef:
+    name: %s
+`, providerName, version, crossplane.ProviderRuntimeConfig))
 }
 
 // activation policy that activates some kinds.
@@ -238,19 +241,20 @@ spec:
 		w.gone(protection...)
 	})
 
-	// Crossplane deletes the kinds with the Provider, and there is nobody any more who
-	// would see their objects off.
+	// Crossplane deletes the kinds with the Provider, and with them all objects. Who stops
+	// the provider first leaves alone what is at the gateway.
 	w.then("Uninstall", func(w *world) {
 		writes := w.writes()
-		w.eventually("the Provider may be deleted", func() error { return client.IgnoreNotFound(w.kube.Delete(w.t.Context(), w.provider(current))) })
-		w.gone(w.provider(current))
+		w.replicas(0)
 		w.eventually("nothing runs any more", func() error {
 			if pods := w.core.Pods(); len(pods) != 0 {
 				return fmt.Errorf("these run: %v", pods)
 			}
 			return nil
 		})
-		for _, o := range of(managed...) {
+		w.eventually("the Provider may be deleted", func() error { return client.IgnoreNotFound(w.kube.Delete(w.t.Context(), w.provider(current))) })
+		w.gone(w.provider(current))
+		for _, o := range of(append(managed, "ClusterProviderConfig")...) {
 			w.eventually(fmt.Sprintf("%s %s waits to be deleted", o.GetKind(), o.GetName()), func() error {
 				if got := w.get(o); got.GetDeletionTimestamp() == nil || len(got.GetFinalizers()) == 0 {
 					return fmt.Errorf("deleted at %v, finalizers %v", got.GetDeletionTimestamp(), got.GetFinalizers())
@@ -263,16 +267,9 @@ spec:
 		}
 	})
 
-	// Installing the provider again does not help: the kinds that are being deleted belong
-	// to a revision that is no more. Who gives up the objects, and takes them over anew,
-	// loses nothing at the gateway.
+	// Who gives up the objects, and takes them over anew, loses nothing at the gateway.
 	w.then("InstallAnew", func(w *world) {
 		writes := w.writes()
-		w.apply(w.provider(current))
-		revision := w.object("apiVersion: pkg.crossplane.io/v1\nkind: Provider\nmetadata: {name: " + providerName + "}")
-		w.says(revision, healthy, "is already controlled by ProviderRevision")
-		w.delete(revision)
-		w.gone(revision)
 		for _, o := range of(append(managed, "ClusterProviderConfig")...) {
 			giveUp := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
 			if err := w.kube.Patch(w.t.Context(), o.DeepCopy(), giveUp); err != nil {
@@ -285,6 +282,17 @@ spec:
 			}
 			return nil
 		})
+		w.eventually("nobody has rights from before", func() error {
+			var left []string
+			for _, kind := range []string{"ClusterRole", "ClusterRoleBinding"} {
+				left = append(left, w.names(schema.GroupVersionKind{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: kind})...)
+			}
+			if left = slices.DeleteFunc(left, func(n string) bool { return !strings.Contains(n, providerName) }); len(left) != 0 {
+				return fmt.Errorf("there are %v", left)
+			}
+			return nil
+		})
+		w.replicas(1)
 		w.apply(w.provider(current))
 		w.has(healthy, w.provider(current))
 		w.eventually("all kinds are there anew", func() error {
@@ -330,6 +338,13 @@ spec:
 			}
 		}
 	})
+}
+
+// replicas of the provider that Crossplane runs.
+func (w *world) replicas(n int) {
+	w.t.Helper()
+	config := w.object("apiVersion: pkg.crossplane.io/v1beta1\nkind: DeploymentRuntimeConfig\nmetadata: {name: " + crossplane.ProviderRuntimeConfig + "}")
+	w.edit(config, fmt.Sprintf(`{"spec":{"deploymentTemplate":{"spec":{"replicas":%d}}}}`, n))
 }
 
 // ids of what a gateway holds.

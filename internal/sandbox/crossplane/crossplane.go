@@ -55,6 +55,10 @@ const (
 	// Namespace that Crossplane is installed in, and that packages run in.
 	Namespace = "crossplane-system"
 
+	// ProviderRuntimeConfig is the DeploymentRuntimeConfig that the provider of this project
+	// is run with.
+	ProviderRuntimeConfig = "sandbox-provider"
+
 	// Organisation that the packages of this project belong to, at any registry.
 	Organisation = "crossplane-contrib"
 
@@ -265,12 +269,11 @@ func (c *Crossplane) configure(ctx context.Context, providerArgs []string) error
 	for _, arg := range providerArgs {
 		args = append(args, arg)
 	}
-	const runtimeConfig = "sandbox-provider"
 	return c.apply(ctx,
 		image("sandbox-registry", publicRegistry, map[string]any{"rewriteImage": map[string]any{"prefix": c.registry.address}}),
-		image(runtimeConfig, c.registry.address+"/"+Organisation+"/provider-apiplatform", map[string]any{"runtime": map[string]any{"configRef": map[string]any{"name": runtimeConfig}}}),
+		image(ProviderRuntimeConfig, c.registry.address+"/"+Organisation+"/provider-apiplatform", map[string]any{"runtime": map[string]any{"configRef": map[string]any{"name": ProviderRuntimeConfig}}}),
 		&unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "pkg.crossplane.io/v1beta1", "kind": "DeploymentRuntimeConfig", "metadata": map[string]any{"name": runtimeConfig},
+			"apiVersion": "pkg.crossplane.io/v1beta1", "kind": "DeploymentRuntimeConfig", "metadata": map[string]any{"name": ProviderRuntimeConfig},
 			"spec": map[string]any{"deploymentTemplate": map[string]any{"spec": map[string]any{
 				"selector": map[string]any{},
 				"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "package-runtime", "args": args}}}},

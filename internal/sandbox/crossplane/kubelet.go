@@ -75,6 +75,7 @@ type kubelet struct {
 type pod struct {
 	name     string
 	template string
+	log      string
 	labels   map[string]string
 	ports    map[string]string
 	// probe whether it is ready. It never is as long as it cannot even be started.
@@ -142,7 +143,9 @@ func (k *kubelet) sync(ctx context.Context) {
 	for name, d := range wanted {
 		p := k.pod(name)
 		if p == nil {
-			p = &pod{name: name, template: hash(d), labels: d.Spec.Template.Labels}
+			// A Deployment that is made anew may have the name that another had.
+			log := filepath.Join(k.c.logs, fmt.Sprintf("%s-%s.log", name, d.UID))
+			p = &pod{name: name, template: hash(d), log: log, labels: d.Spec.Template.Labels}
 			k.set(name, p)
 		}
 		k.keep(ctx, d, p)
@@ -227,14 +230,13 @@ func (k *kubelet) run(ctx context.Context, d *appsv1.Deployment, p *pod) (*proce
 	p.ports = ports
 	k.mu.Unlock()
 
-	log := filepath.Join(k.c.logs, d.Name+".log")
 	return process.Start(ctx, process.Options{
 		Name:    d.Name,
 		Path:    filepath.Join(i.root, command[0]),
 		Args:    command[1:],
 		Env:     append(env, listen...),
 		Dir:     i.root,
-		LogPath: log,
+		LogPath: p.log,
 	})
 }
 
@@ -397,7 +399,7 @@ func (c *Crossplane) Pods() map[string]Pod {
 	defer c.kubelet.mu.Unlock()
 	pods := map[string]Pod{}
 	for _, p := range c.kubelet.pods {
-		out := Pod{Name: p.name, LogPath: filepath.Join(c.logs, p.name+".log"), Restarts: p.restarts}
+		out := Pod{Name: p.name, LogPath: p.log, Restarts: p.restarts}
 		if p.process != nil {
 			out.PID = p.process.PID()
 		}
