@@ -28,10 +28,10 @@ import (
 const (
 	// slowAfter is how long a pass may wait for its gateway before it counts as a slow one.
 	slowAfter = time.Second
-	// placeKept is how long a place is kept for who was let in, and may be gone.
+	// placeKept is how long a place is kept for who was let in, and may have something to
+	// wait for before it takes it.
 	placeKept = 2 * time.Second
-	// lanePause is the longest that somebody waits whose lane is full: nobody may leave
-	// whose place was not taken.
+	// lanePause is the longest that somebody waits whose lane is full.
 	lanePause = 30 * time.Second
 )
 
@@ -131,7 +131,28 @@ func (l *lanes) leave(name string, p *pass, now time.Time) []reconcile.Request {
 		return nil
 	}
 	in.under.Delete(p)
-	var next []reconcile.Request
+	return l.admit(name, in, now)
+}
+
+// forget a request that does not come any more, and return those for whom there is room
+// now.
+func (l *lanes) forget(req reconcile.Request, now time.Time) (next []reconcile.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for name, in := range l.m {
+		_, admitted := in.admitted[req]
+		if !admitted && !in.waits.Has(req) {
+			continue
+		}
+		delete(in.admitted, req)
+		in.waits.Delete(req)
+		next = append(next, l.admit(name, in, now)...)
+	}
+	return next
+}
+
+// admit to a lane as many of those who wait as there is room for.
+func (l *lanes) admit(name string, in *lane, now time.Time) (next []reconcile.Request) {
 	for room := l.room(in, now); len(next) < room; {
 		req, ok := in.next()
 		if !ok {

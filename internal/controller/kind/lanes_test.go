@@ -136,6 +136,40 @@ func TestLanesInOrder(t *testing.T) {
 	}
 }
 
+// Whoever is gone leaves its place to the next.
+//
+// contract: A4
+func TestLanesForget(t *testing.T) {
+	now := time.Unix(1000, 0)
+	l := newLanes(2)
+	in := &pass{}
+	if !l.enter("a", in, request("in"), false, now) {
+		t.Fatal("an empty lane is full")
+	}
+	for _, name := range []string{"gone", "deleted", "next"} {
+		l.enter("a", &pass{}, request(name), false, now)
+	}
+	if diff := cmp.Diff([]reconcile.Request{request("gone")}, l.leave("a", in, now)); diff != "" {
+		t.Errorf("let in: -want, +got:\n%s", diff)
+	}
+	for _, tc := range []struct {
+		forget string
+		want   []reconcile.Request
+	}{
+		{forget: "deleted"},
+		{forget: "stranger"},
+		{forget: "gone", want: []reconcile.Request{request("next")}},
+		{forget: "next"},
+	} {
+		if diff := cmp.Diff(tc.want, l.forget(request(tc.forget), now)); diff != "" {
+			t.Errorf("let in as %s is forgotten: -want, +got:\n%s", tc.forget, diff)
+		}
+	}
+	if len(l.m) != 0 {
+		t.Errorf("%d lanes are remembered", len(l.m))
+	}
+}
+
 // What somebody waits for is not held back by the limit, and does not use it up. All else
 // waits for its time once.
 //

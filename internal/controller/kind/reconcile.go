@@ -76,6 +76,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		if resource.IgnoreNotFound(err) == nil {
 			r.forget(r.names.take(req.NamespacedName))
 			r.pace.forget(req)
+			r.options.Wakes.admit(r.looker(req.NamespacedName).Kind, r.lanes.forget(req, r.clock.Now()))
 			r.options.Gateways.Ignore(r.looker(req.NamespacedName))
 		}
 		return reconcile.Result{}, resource.IgnoreNotFound(err)
