@@ -84,6 +84,18 @@ type GatewaySettings struct {
 	InvocationURL string `json:"invocationURL,omitempty"`
 }
 
+// A TemplateExpressionsPolicy says what becomes of RestApis with template expressions.
+// +kubebuilder:validation:Enum=Allow;Deny
+type TemplateExpressionsPolicy string
+
+// What becomes of RestApis with template expressions.
+const (
+	// TemplateExpressionsAllow passes them to the gateway, which evaluates them.
+	TemplateExpressionsAllow TemplateExpressionsPolicy = "Allow"
+	// TemplateExpressionsDeny writes no RestApi that has any.
+	TemplateExpressionsDeny TemplateExpressionsPolicy = "Deny"
+)
+
 // A CredentialsSource is a way to authenticate with a gateway.
 // +kubebuilder:validation:Enum=Basic;BearerToken;OAuth2ClientCredentials;None
 type CredentialsSource string
@@ -186,6 +198,14 @@ type ConnectionSettings struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('1m')",message="timeout must be a duration between 1s and 1m, for example 30s"
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
+
+	// TemplateExpressions says whether RestApis may have template expressions such as
+	// {{ env "NAME" }} and {{ secret "name" }}, Allow if absent. The gateway replaces them by
+	// parts of its own environment and by any of its secrets, whoever wrote the API. With Deny
+	// a RestApi that has one is not written, and says so; what is at the gateway already stays
+	// as it is.
+	// +optional
+	TemplateExpressions TemplateExpressionsPolicy `json:"templateExpressions,omitempty"`
 }
 
 // OAuth2Settings are the parts of an OAuth2 client that are no secret.

@@ -37,6 +37,7 @@ import (
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/kind"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/controller/target"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
+	"github.com/crossplane-contrib/provider-apiplatform/internal/gateway"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/metrics"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/record"
 	"github.com/crossplane-contrib/provider-apiplatform/test/passtest"
@@ -707,6 +708,91 @@ func TestRefused(t *testing.T) {
 	refusedFor(t, got, err, v1alpha1.ReasonRefused)
 	if !got.Status.Deployed {
 		t.Error("not deployed any more")
+	}
+}
+
+// A configuration that denies template expressions lets none to the gateway, neither with
+// a create nor with an update, and leaves alone what is there.
+func TestExpressionsDenied(t *testing.T) {
+	const where = "spec.forProvider.policies[0].params.template"
+	expression := managedBooks().Spec.ForProvider.Policies
+	plain := func(mg *v1alpha1.RestApi) {
+		mg.Spec.ForProvider.Policies[0].Params.Raw = []byte(`{"template":"{ { env"}`)
+	}
+	escaped := func(mg *v1alpha1.RestApi) {
+		mg.Spec.ForProvider.Policies[0].Params.Raw = []byte(`{"template":"\u007b\u007b env \"X\" }}"}`)
+	}
+	denied := func(b *bench, mg *v1alpha1.RestApi) {
+		t.Helper()
+		before := b.Gateway.Writes()
+		got, err := b.pass(mg)
+		refusedFor(t, got, err, v1alpha1.ReasonRefused)
+		if m := got.Status.GetCondition(v1alpha1.TypeApplied).Message; !strings.HasPrefix(m, where) || !strings.Contains(m, "spec.templateExpressions") {
+			t.Errorf("message %q", m)
+		}
+		if n := b.Gateway.Writes() - before; n != 0 {
+			t.Errorf("%d writes at the gateway", n)
+		}
+	}
+
+	mg := managedBooks()
+	b := newBench(t, mg)
+	b.at.ExpressionsDenied = true
+	denied(b, mg)
+	b.edit(mg, escaped)
+	denied(b, mg)
+	b.edit(mg, plain)
+	ready(t, b.settle(mg))
+	b.edit(mg, escaped)
+	denied(b, mg)
+
+	b.at.ExpressionsDenied = false
+	b.edit(mg, func(mg *v1alpha1.RestApi) { mg.Spec.ForProvider.Policies = expression })
+	ready(t, b.settle(mg))
+	b.at.ExpressionsDenied = true
+	denied(b, mg)
+	if err := b.Kube.Delete(t.Context(), mg); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.pass(mg); err != nil {
+		t.Errorf("it is not deleted: %v", err)
+	}
+	if n := len(b.Gateway.APIs()); n != 0 {
+		t.Errorf("there are %d APIs", n)
+	}
+}
+
+// Who only looks passes nothing on.
+func TestExpressionsObserved(t *testing.T) {
+	mg := managedBooks(preset("library"), only(xpv2.ManagementActionObserve))
+	b := newBench(t, mg)
+	b.at.ExpressionsDenied = true
+	b.Gateway.AddAPI("library")
+	got, err := b.pass(mg)
+	if err != nil || got.Status.GetCondition(xpv2.TypeReady).Status != corev1.ConditionTrue {
+		t.Errorf("%v, conditions %+v", err, got.Status.Conditions)
+	}
+}
+
+func TestExpressionIn(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		spec   gateway.RestAPISpec
+		want   string
+	}{
+		"None":   {reason: "Single braces are part of paths.", spec: gateway.RestAPISpec{Context: "/{a}", Operations: []gateway.Operation{{Path: "/{b}/{c}"}}}},
+		"Name":   {reason: "Any text is evaluated.", spec: gateway.RestAPISpec{DisplayName: "{{ env `X` }}"}, want: "spec.forProvider.displayName"},
+		"Bare":   {reason: "An expression that does not end is one, if a broken one.", spec: gateway.RestAPISpec{Version: "a{{"}, want: "spec.forProvider.version"},
+		"Plan":   {reason: "The names of plans are evaluated too.", spec: gateway.RestAPISpec{SubscriptionPlans: []string{"gold", "{{secret `x`}}"}}, want: "spec.forProvider.subscriptionPlans[1]"},
+		"Nested": {reason: "So is what is deep inside.", spec: gateway.RestAPISpec{UpstreamDefinitions: []gateway.UpstreamDefinition{{Upstreams: []gateway.UpstreamTarget{{}, {URL: "http://{{ env `X` }}"}}}}}, want: "spec.forProvider.upstreamDefinitions[0].upstreams[1].url"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := expressionIn(tc.spec)
+			if err != nil || got != tc.want {
+				t.Errorf("%s expressionIn(...): got %q, %v, want %q", tc.reason, got, err, tc.want)
+			}
+		})
 	}
 }
 

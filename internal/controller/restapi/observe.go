@@ -407,8 +407,17 @@ func (e *external) wish(ctx context.Context, mg *v1alpha1.RestApi, wait bool) er
 		p.names = f.got.Spec.SubscriptionPlans
 		f.verdict.reason, f.verdict.message = p.reason, p.message
 	}
-	f.want, err = write(f.handle, mg.Spec.ForProvider, p.names, e.owner(mg).String())
-	return err
+	if f.want, err = write(f.handle, mg.Spec.ForProvider, p.names, e.owner(mg).String()); err != nil {
+		return err
+	}
+	if !e.at.ExpressionsDenied || !e.policies.ShouldCreate() && !e.policies.ShouldUpdate() {
+		return nil
+	}
+	in, err := expressionIn(f.want.Spec)
+	if err != nil || in == "" {
+		return err
+	}
+	return e.refuse(mg, v1alpha1.ReasonRefused, expressionDenied(in, kind.ConfigOf(mg)))
 }
 
 // hold records that the API is held. What Observe puts into metadata is not

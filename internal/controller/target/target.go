@@ -44,6 +44,8 @@ type Target struct {
 	Accepted bool
 	// Timeout of one call.
 	Timeout time.Duration
+	// ExpressionsDenied is whether the configuration lets no template expressions there.
+	ExpressionsDenied bool
 }
 
 // Of a gateway. A configuration that is gone, as it may be for a managed resource
@@ -53,13 +55,16 @@ func Of(ctx context.Context, c client.Reader, gw *connection.Gateway) (Target, e
 	ref := gw.Ref()
 	key := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
 
-	var config client.Object = &v1alpha1.ProviderConfig{}
+	namespaced, cluster := &v1alpha1.ProviderConfig{}, &v1alpha1.ClusterProviderConfig{}
+	var config client.Object = namespaced
+	settings := &namespaced.Spec.ConnectionSettings
 	if ref.Kind == v1alpha1.ClusterProviderConfigKind {
-		config = &v1alpha1.ClusterProviderConfig{}
+		config, settings = cluster, &cluster.Spec.ConnectionSettings
 	}
 	if err := c.Get(ctx, key, config); err != nil {
 		return t, resource.IgnoreNotFound(err)
 	}
+	t.ExpressionsDenied = settings.TemplateExpressions == v1alpha1.TemplateExpressionsDeny
 	confirmed, err := gateway.ParseEndpoint(config.GetAnnotations()[v1alpha1.AnnotationAcceptGateway])
 	t.Accepted = err == nil && confirmed.String() == t.Endpoint
 	return t, nil
