@@ -42,9 +42,9 @@ import (
 // Crossplane provider uses for that.
 const finalizer = "in-use.crossplane.io"
 
-// seenResolution is how often the time the gateway was last seen is written: it
-// must not cost a write a minute to say that nothing happened.
-const seenResolution = 10 * time.Minute
+// seenResolution is how often the time the gateway was last seen is written while it
+// answers: it must cost next to nothing to say that nothing happened.
+const seenResolution = time.Hour
 
 // A config is a ProviderConfig or a ClusterProviderConfig.
 type config interface {
@@ -249,7 +249,7 @@ func known(pc config) v1alpha1.GatewayStatus {
 }
 
 // gatewayStatus is what is known of a gateway. The time it was last seen moves in
-// coarse steps only. What the status knows more than this process was learnt by
+// coarse steps while it is seen, and is exact once it is not. What the status knows more than this process was learnt by
 // another one: several can look after one ClusterProviderConfig, for different
 // namespaces.
 func gatewayStatus(was v1alpha1.GatewayStatus, h connection.Health) *v1alpha1.GatewayStatus {
@@ -264,7 +264,8 @@ func gatewayStatus(was v1alpha1.GatewayStatus, h connection.Health) *v1alpha1.Ga
 		seen := metav1.NewTime(h.LastSeen.UTC().Truncate(time.Second))
 		is.LastSeen = &seen
 	}
-	if was.LastSeen != nil && (is.LastSeen == nil || is.LastSeen.Sub(was.LastSeen.Time) < seenResolution) {
+	lost := h.Reachable.Status == connection.StatusFalse
+	if was.LastSeen != nil && (is.LastSeen == nil || !lost && is.LastSeen.Sub(was.LastSeen.Time) < seenResolution) {
 		is.LastSeen = was.LastSeen
 	}
 	return is

@@ -123,6 +123,10 @@ func TestGatewayStatus(t *testing.T) {
 	health := func(id string, g connection.Generation, minutes int) connection.Health {
 		return connection.Health{GatewayID: id, Generation: g, LastSeen: at(minutes).Add(5 * time.Millisecond)}
 	}
+	lost := func(h connection.Health) connection.Health {
+		h.Reachable.Status = connection.StatusFalse
+		return h
+	}
 	status := func(id string, g v1alpha1.GatewayGeneration, seen *metav1.Time) v1alpha1.GatewayStatus {
 		return v1alpha1.GatewayStatus{ID: id, Generation: g, LastSeen: seen}
 	}
@@ -133,8 +137,9 @@ func TestGatewayStatus(t *testing.T) {
 	}{
 		"First":         {v1alpha1.GatewayStatus{}, health("a", "Legacy", 1), status("a", "Legacy", at(1))},
 		"NeverSeen":     {v1alpha1.GatewayStatus{}, connection.Health{}, v1alpha1.GatewayStatus{}},
-		"SoonAgain":     {status("a", "Legacy", at(1)), health("a", "Legacy", 9), status("a", "Legacy", at(1))},
-		"MuchLater":     {status("a", "Legacy", at(1)), health("a", "Legacy", 11), status("a", "Legacy", at(11))},
+		"SoonAgain":     {status("a", "Legacy", at(1)), health("a", "Legacy", 59), status("a", "Legacy", at(1))},
+		"MuchLater":     {status("a", "Legacy", at(1)), health("a", "Legacy", 61), status("a", "Legacy", at(61))},
+		"NoLongerSeen":  {status("a", "Legacy", at(1)), lost(health("a", "Legacy", 9)), status("a", "Legacy", at(9))},
 		"NotSeenAgain":  {status("a", "Legacy", at(1)), connection.Health{GatewayID: "a", Generation: "Legacy"}, status("a", "Legacy", at(1))},
 		"OtherLearnt":   {status("a", "Legacy", at(1)), health("", "", 2), status("a", "Legacy", at(1))},
 		"OtherLearntIt": {status("a", "Legacy", at(1)), health("a", "", 2), status("a", "Legacy", at(1))},
