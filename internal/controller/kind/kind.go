@@ -35,7 +35,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/connection"
@@ -266,8 +265,15 @@ func (k *Kind[T]) setup(mgr ctrl.Manager, o Options) error {
 		ro = append(ro, managed.WithMetricRecorder(o.MetricOptions.MRMetrics))
 	}
 	if o.MetricOptions != nil && o.MetricOptions.MRStateMetrics != nil {
-		states := statemetrics.NewMRStateRecorder(mgr.GetClient(), o.Logger, o.MetricOptions.MRStateMetrics, k.NewList(), o.MetricOptions.PollStateMetricInterval)
-		if err := mgr.Add(persistent{Runnable: states, log: log, pause: o.MetricOptions.PollStateMetricInterval}); err != nil {
+		states := &stateRecorder{
+			kube:     mgr.GetClient(),
+			newList:  k.NewList,
+			kind:     k.GroupVersionKind,
+			metrics:  o.MetricOptions.MRStateMetrics,
+			interval: o.MetricOptions.PollStateMetricInterval,
+			log:      log,
+		}
+		if err := mgr.Add(states); err != nil {
 			return errors.Wrap(err, "cannot record state metrics")
 		}
 	}
@@ -313,5 +319,3 @@ func NewMetrics(r prometheus.Registerer, poll time.Duration) (*controller.Metric
 	}
 	return &controller.MetricOptions{PollStateMetricInterval: poll, MRMetrics: recorder, MRStateMetrics: states}, nil
 }
-
-var _ manager.Runnable = persistent{}

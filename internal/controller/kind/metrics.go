@@ -21,32 +21,63 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/statemetrics"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// A persistent runnable starts again after it failed. The runtime's recorder of
-// state metrics ends with an error when it cannot list once, and an error ends
-// the process: metrics are not worth that.
-type persistent struct {
-	manager.Runnable
-
-	log   logging.Logger
-	pause time.Duration
+// A stateRecorder counts the managed resources of a kind, and those that are ready and
+// synced. The runtime's own keeps a copy of all of them from one count to the next, which
+// is as much memory as the cache takes, and ends the process when it cannot list once.
+type stateRecorder struct {
+	kube     client.Reader
+	newList  func() resource.ManagedList
+	kind     schema.GroupVersionKind
+	metrics  *statemetrics.MRStateMetrics
+	interval time.Duration
+	log      logging.Logger
 }
 
-// Start the runnable again and again, until the context is done.
-func (p persistent) Start(ctx context.Context) error {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+var _ manager.Runnable = &stateRecorder{}
+
+// Start counting, until the context is done.
+func (r *stateRecorder) Start(ctx context.Context) error {
+	ticker := time.NewTicker(r.interval)
+	defer ticker.Stop()
 	for {
+		if err := r.record(ctx); err != nil && ctx.Err() == nil {
+			r.log.Info("Cannot count managed resources for metrics", "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-timer.C:
+		case <-ticker.C:
 		}
-		if err := p.Runnable.Start(ctx); err != nil && ctx.Err() == nil {
-			p.log.Info("Recording state metrics failed and is tried again", "error", err)
-		}
-		timer.Reset(p.pause)
 	}
+}
+
+func (r *stateRecorder) record(ctx context.Context) error {
+	l := r.newList()
+	if err := r.kube.List(ctx, l, client.UnsafeDisableDeepCopy); err != nil {
+		return err
+	}
+	ready, synced := 0, 0
+	for _, mg := range l.GetItems() {
+		if mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue {
+			ready++
+		}
+		if mg.GetCondition(xpv2.TypeSynced).Status == corev1.ConditionTrue {
+			synced++
+		}
+	}
+	labels := prometheus.Labels{"gvk": r.kind.String()}
+	r.metrics.Exists.With(labels).Set(float64(len(l.GetItems())))
+	r.metrics.Ready.With(labels).Set(float64(ready))
+	r.metrics.Synced.With(labels).Set(float64(synced))
+	return nil
 }

@@ -723,23 +723,3 @@ func TestUsers(t *testing.T) {
 		t.Error("a kind that cannot be counted has no users")
 	}
 }
-
-// What ends with an error is started again until the context is done.
-func TestPersistent(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	starts := 0
-	p := persistent{Runnable: runnable(func(context.Context) error {
-		if starts++; starts == 3 {
-			cancel()
-		}
-		return errors.New("no")
-	}), log: logging.NewNopLogger(), pause: time.Millisecond}
-	if err := p.Start(ctx); err != nil || starts != 3 {
-		t.Errorf("started %d times, and ended with %v", starts, err)
-	}
-}
-
-type runnable func(context.Context) error
-
-func (r runnable) Start(ctx context.Context) error { return r(ctx) }
