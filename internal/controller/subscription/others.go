@@ -56,7 +56,7 @@ func (e *external) others(ctx context.Context, cr *v1alpha1.Subscription, index,
 // this very object: that may be another gateway, which can say whatever its owner wants.
 // So it is where this object asked for something, against all who earned theirs there.
 func (e *external) othersHolding(ctx context.Context, cr *v1alpha1.Subscription, h ownership.Holding) ([]ownership.Holder, error) {
-	recorded, err := e.others(ctx, cr, indexHolds, h.ID)
+	recorded, err := e.others(ctx, cr, indexID, h.ID)
 	if err != nil {
 		return nil, errors.Wrap(err, "cannot list who holds a subscription")
 	}
@@ -254,8 +254,8 @@ func (e *external) recordsHere(id string) bool {
 // namesAnother tells whether an ID is the UID of another object, which asks for it if it
 // names none.
 func (e *external) namesAnother(ctx context.Context, cr *v1alpha1.Subscription, id string) (bool, error) {
-	others, err := e.others(ctx, cr, indexUID, id)
-	return len(others) > 0, errors.Wrap(err, "cannot look for whom a subscription is made")
+	others, err := e.others(ctx, cr, indexID, id)
+	return slices.ContainsFunc(others, func(o v1alpha1.Subscription) bool { return string(o.GetUID()) == id }), errors.Wrap(err, "cannot look for whom a subscription is made")
 }
 
 // vouchedHere tells whether the status of an object vouches for a create at this

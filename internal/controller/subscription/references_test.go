@@ -335,7 +335,8 @@ func TestIndexes(t *testing.T) {
 		{indexPlan, team + "/gold", []string{"ref"}},
 		{indexPlan, team + "/*", []string{"selector"}},
 		// An external-name alone holds nothing.
-		{indexHolds, "id", []string{"holds"}},
+		{indexID, "id", []string{"holds"}},
+		{indexID, string(subscription("ref").GetUID()), []string{"ref"}},
 		{indexAttempt, "create/books/app", []string{"attempts"}},
 	} {
 		if diff := cmp.Diff(tc.want, find(tc.index, tc.key)); diff != "" {

@@ -53,15 +53,15 @@ import (
 
 // Field indexes.
 const (
-	// indexHolds finds the Subscriptions that hold a subscription ID.
-	indexHolds = "subscription.holds"
+	// indexID finds the Subscriptions that hold a subscription ID, and the one whose UID it
+	// is, which asks for it if it names none. For most that is one ID: in an index of each
+	// they would be twice.
+	indexID = "subscription.id"
 	// indexAPI and indexPlan find the Subscriptions that refer to a RestApi or
 	// SubscriptionPlan by name; those that select one are under bySelector.
 	indexAPI   = "subscription.api"
 	indexPlan  = "subscription.plan"
 	bySelector = "*"
-	// indexUID finds a Subscription by its UID, which may be the ID it asked for.
-	indexUID = "subscription.uid"
 	// indexAttempt finds the Subscriptions with an open attempt, by what it asks for.
 	indexAttempt = "subscription.attempt"
 	// indexVouched finds those whose status vouches for a create, by the ID that it asks
@@ -121,17 +121,17 @@ func index(ctx context.Context, indexer client.FieldIndexer) error {
 		of   client.Object
 		keys func(client.Object) []string
 	}{
-		{indexHolds, &v1alpha1.Subscription{}, func(o client.Object) []string {
+		{indexID, &v1alpha1.Subscription{}, func(o client.Object) []string {
 			cr, ok := o.(*v1alpha1.Subscription)
 			if !ok {
 				return nil
 			}
-			if h := holdingOf(cr); h.ID != "" {
-				return []string{h.ID}
+			ids := []string{string(cr.GetUID())}
+			if h := holdingOf(cr); h.ID != "" && h.ID != ids[0] {
+				ids = append(ids, h.ID)
 			}
-			return nil
+			return ids
 		}},
-		{indexUID, &v1alpha1.Subscription{}, func(o client.Object) []string { return []string{string(o.GetUID())} }},
 		{indexAttempt, &v1alpha1.Subscription{}, func(o client.Object) []string {
 			if a, err := record.ReadAttempt(o); err == nil && a != nil && a.Outcome == record.Open {
 				return []string{turnOf(a).ID}
@@ -241,9 +241,11 @@ func causes(ctx context.Context, kube client.Reader, cr *v1alpha1.Subscription) 
 	}
 	if id != "" {
 		l := &v1alpha1.SubscriptionList{}
-		if err := kube.List(ctx, l, client.MatchingFields{indexHolds: id}); err == nil {
-			for _, o := range l.Items {
-				c = append(c, string(o.GetUID()))
+		if err := kube.List(ctx, l, client.MatchingFields{indexID: id}); err == nil {
+			for i := range l.Items {
+				if o := &l.Items[i]; holdingOf(o).ID == id {
+					c = append(c, string(o.GetUID()))
+				}
 			}
 		}
 	}
