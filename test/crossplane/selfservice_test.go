@@ -19,10 +19,13 @@ package crossplane
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -223,6 +226,104 @@ spec:
 		w.says(wrong, "Accepted", "platinum")
 		w.delete(wrong)
 		w.gone(wrong)
+	})
+
+	// Who asks for what another has is told what to do, and takes nothing from that one.
+	w.then("SameName", func(w *world) {
+		before, held := w.gives(xr.GetName(), "gives access", w.letThrough), len(w.gw.Subscriptions())
+		for field, tc := range map[string]struct {
+			value   string
+			reason  xpv2.ConditionReason
+			message string
+		}{
+			"externalRefId": {value: before.sub.ID, reason: "AdoptionRefused", message: "choose another spec.externalRefId"},
+			"secretName":    {value: xr.GetName(), reason: "Refused", message: "secretName"},
+		} {
+			second := xr.DeepCopy()
+			second.SetName("second-" + strings.ToLower(field))
+			for f, v := range map[string]string{"application": "second", field: tc.value} {
+				if err := unstructured.SetNestedField(second.Object, v, "spec", f); err != nil {
+					w.t.Fatal(err)
+				}
+			}
+			w.apply(second)
+			w.tells(second, "Applied", tc.reason, tc.message)
+			w.delete(second)
+			w.gone(second)
+		}
+		w.eventually("nothing is left of the second ones", func() error {
+			if n := len(w.gw.Subscriptions()); n != held {
+				return fmt.Errorf("there are %d subscriptions, and were %d", n, held)
+			}
+			return nil
+		})
+		after := w.gives(xr.GetName(), "gives access", w.letThrough)
+		if diff := cmp.Diff(before, after, cmp.AllowUnexported(access{})); diff != "" {
+			w.t.Errorf("the first one has lost something: -before, +after:\n%s", diff)
+		}
+	})
+
+	// What somebody uses is kept, and both sides are told.
+	w.then("WithdrawInUse", func(w *world) {
+		before := w.gives(xr.GetName(), "gives access", w.letThrough)
+		plan := strings.TrimPrefix(w.planOf(before.sub), product.GetName()+".")
+		offered, _, err := unstructured.NestedSlice(product.Object, "spec", "plans")
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		fewer := product.DeepCopy()
+		left := slices.DeleteFunc(offered, func(p any) bool { return p.(map[string]any)["name"] == plan })
+		if err := unstructured.SetNestedSlice(fewer.Object, left, "spec", "plans"); err != nil {
+			w.t.Fatal(err)
+		}
+		w.apply(fewer)
+		w.tells(xr, "Accepted", "Withdrawn", plan)
+		w.says(product, "Withdrawn", plan)
+		after := w.gives(xr.GetName(), "gives access", w.letThrough)
+		if w.planOf(after.sub) != w.planOf(before.sub) || after.token != before.token {
+			w.t.Errorf("plan or token are not what they were")
+		}
+		w.apply(product)
+		w.tells(xr, "Accepted", "Accepted", "")
+	})
+
+	// What is in force stays so while the gateway is down, and what is asked for meanwhile
+	// comes once it is back.
+	w.then("GatewayDown", func(w *world) {
+		back := w.gw.Inject(emulator.Always(emulator.Match{}, emulator.Cut()))
+		defer back()
+		late, ask := w.object(`
+apiVersion: access.apiplatform.crossplane.io/v1alpha1
+kind: APIProduct
+metadata:
+  namespace: default
+  name: late
+spec:
+  apis:
+  - name: v1
+    forProvider:
+      displayName: Late
+      version: v1.0
+      context: /late
+      upstream: {main: {url: "http://late.example.org"}}
+      operations: [{method: GET, path: /}]
+  plans:
+  - name: bronze
+    forProvider: {throttleLimitCount: 1, throttleLimitUnit: Hour}
+`), xr.DeepCopy()
+		ask.SetName("late")
+		w.apply(late, ask)
+		w.says(late, "ApisReady", "GatewayUnavailable")
+		w.says(late, "PlansReady", "GatewayUnavailable")
+		w.tells(ask, "Applied", "GatewayUnavailable", "the platform team has to look at")
+		w.has(ready, xr)
+		back()
+		w.has(ready, late, ask)
+		w.gives(ask.GetName(), "gives access", w.letThrough)
+		for _, o := range []*unstructured.Unstructured{ask, late} {
+			w.eventually(o.GetKind()+" late may be deleted", func() error { return client.IgnoreNotFound(w.kube.Delete(w.t.Context(), o.DeepCopy())) })
+			w.gone(o)
+		}
 	})
 
 	w.then("ProductIsProtected", func(w *world) {

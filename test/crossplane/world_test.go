@@ -172,6 +172,22 @@ func (w *world) says(o *unstructured.Unstructured, condition xpv2.ConditionType,
 	})
 }
 
+// tells waits until a condition of an object has a reason, and a message that contains
+// something.
+func (w *world) tells(o *unstructured.Unstructured, condition xpv2.ConditionType, reason xpv2.ConditionReason, message string) {
+	w.t.Helper()
+	w.eventually(fmt.Sprintf("%s %s tells %s: %s, %q", o.GetKind(), o.GetName(), condition, reason, message), func() error {
+		conditions, err := w.conditions(o)
+		if err != nil {
+			return err
+		}
+		if c := conditions.GetCondition(condition); c.Reason != reason || !strings.Contains(c.Message, message) {
+			return fmt.Errorf("it says %s", said(conditions))
+		}
+		return nil
+	})
+}
+
 func (w *world) conditions(o *unstructured.Unstructured) (*xpv2.ConditionedStatus, error) {
 	got := o.DeepCopy()
 	if err := w.kube.Get(w.t.Context(), client.ObjectKeyFromObject(o), got); err != nil {
