@@ -40,9 +40,10 @@ import (
 //
 // contract: S6, S10, S11, S12, S22, S23, S30, S31, S32, S33, A2, A11
 func TestStory(t *testing.T) {
+	few(t)
 	for name, g := range generations() {
 		t.Run(name, func(t *testing.T) {
-			few(t)
+			t.Parallel()
 			rapid.Check(t, func(rt *rapid.T) { tell(t, rt, g) })
 		})
 	}
