@@ -332,8 +332,8 @@ type GatewayStatus struct {
 	// +optional
 	Generation GatewayGeneration `json:"generation,omitempty"`
 
-	// LastSeen is when the gateway last answered: to within an hour while it does, and
-	// exactly once it no longer does.
+	// LastSeen is when the gateway last answered: to within an hour, and exactly where a
+	// provider that runs saw it go.
 	// +optional
 	LastSeen *metav1.Time `json:"lastSeen,omitempty"`
 }

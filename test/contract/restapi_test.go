@@ -30,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gatewayv1alpha1 "github.com/crossplane-contrib/provider-apiplatform/apis/gateway/v1alpha1"
+	"github.com/crossplane-contrib/provider-apiplatform/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-apiplatform/internal/emulator"
 )
 
@@ -165,6 +166,44 @@ func TestRestApiDrift(t *testing.T) {
 			return nil
 		})
 		w.ready(a, s)
+	})
+}
+
+// What a configuration denies is not written, and both take effect with an edit: of the
+// configuration, and of the API.
+//
+// contract: R5, A3
+func TestRestApiExpressionsDenied(t *testing.T) {
+	in(t, emulator.Legacy, func(t *testing.T, w *world) {
+		config := w.itsConfig()
+		says := func(p v1alpha1.TemplateExpressionsPolicy) {
+			edit(w, config, func(c *v1alpha1.ProviderConfig) { c.Spec.TemplateExpressions = p })
+		}
+		says(v1alpha1.TemplateExpressionsDeny)
+		a := w.api("books")
+		a.Spec.ForProvider.Policies = []gatewayv1alpha1.Policy{{
+			Name: "rate", Version: ptr("v1"), Params: &runtime.RawExtension{Raw: []byte(`{"t":"{{ env \"X\" }}"}`)},
+		}}
+		w.create(a)
+		if m := w.refused(a, gatewayv1alpha1.ReasonRefused); !strings.HasPrefix(m, "spec.forProvider.policies[0].params.t ") {
+			t.Errorf("message %q", m)
+		}
+		if n := w.writes(); n != 0 {
+			t.Errorf("%d writes at the gateway", n)
+		}
+		says(v1alpha1.TemplateExpressionsAllow)
+		w.ready(a)
+		says(v1alpha1.TemplateExpressionsDeny)
+		edit(w, a, func(a *gatewayv1alpha1.RestApi) { a.Spec.ForProvider.Context = "/elsewhere" })
+		w.refused(a, gatewayv1alpha1.ReasonRefused)
+		if n := w.writes(); n != 1 {
+			t.Errorf("%d writes at the gateway", n)
+		}
+		edit(w, a, func(a *gatewayv1alpha1.RestApi) { a.Spec.ForProvider.Policies = nil })
+		w.ready(a)
+		if n := w.writes(); n != 2 || w.gatewayContext("books") != "/elsewhere" {
+			t.Errorf("%d writes at the gateway, context %v", n, w.gatewayContext("books"))
+		}
 	})
 }
 

@@ -218,7 +218,7 @@ type Policy struct {
 	// Params of the policy. What is allowed depends on the policy; the gateway
 	// checks it and its complaint is shown in the condition Applied. Texts may
 	// hold template expressions such as {{ secret "name" }}, which keep secrets
-	// out of this object.
+	// out of this object, unless the configuration denies them.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Params *runtime.RawExtension `json:"params,omitempty"`
@@ -305,7 +305,7 @@ type Operation struct {
 // what is left out is not there, also when an existing API is taken over.
 //
 // Texts may hold template expressions such as {{ secret "name" }} or
-// {{ env "NAME" }}, which the gateway evaluates.
+// {{ env "NAME" }}, which the gateway evaluates, unless the configuration denies them.
 // +kubebuilder:validation:XValidation:rule="!has(self.upstream.main.ref) || (has(self.upstreamDefinitions) && self.upstreamDefinitions.exists(d, d.name == self.upstream.main.ref))",message="upstream.main.ref must be the name of one of upstreamDefinitions"
 // +kubebuilder:validation:XValidation:rule="!has(self.upstream.sandbox) || !has(self.upstream.sandbox.ref) || (has(self.upstreamDefinitions) && self.upstreamDefinitions.exists(d, d.name == self.upstream.sandbox.ref))",message="upstream.sandbox.ref must be the name of one of upstreamDefinitions"
 type RestApiParameters struct { //nolint:revive // Named as the gateway names it.

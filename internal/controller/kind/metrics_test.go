@@ -48,8 +48,8 @@ func TestStateRecorder(t *testing.T) {
 		mg.SetConditions(conditions...)
 		return mg
 	}
-	failures, ctx := 1, t.Context()
-	ctx, cancel := context.WithCancel(ctx)
+	const failures = 1
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	lists := 0
 	kube := fake.NewClientBuilder().WithScheme(s).WithObjects(

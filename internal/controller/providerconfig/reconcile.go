@@ -249,9 +249,9 @@ func known(pc config) v1alpha1.GatewayStatus {
 }
 
 // gatewayStatus is what is known of a gateway. The time it was last seen moves in
-// coarse steps while it is seen, and is exact once it is not. What the status knows more than this process was learnt by
-// another one: several can look after one ClusterProviderConfig, for different
-// namespaces.
+// coarse steps while it is seen, is exact for who saw it go, and never goes back. What the
+// status knows more than this process was learnt by another one: several can look after
+// one ClusterProviderConfig, for different namespaces.
 func gatewayStatus(was v1alpha1.GatewayStatus, h connection.Health) *v1alpha1.GatewayStatus {
 	is := &v1alpha1.GatewayStatus{ID: h.GatewayID, Generation: v1alpha1.GatewayGeneration(h.Generation)}
 	if is.ID == "" {
@@ -265,7 +265,7 @@ func gatewayStatus(was v1alpha1.GatewayStatus, h connection.Health) *v1alpha1.Ga
 		is.LastSeen = &seen
 	}
 	lost := h.Reachable.Status == connection.StatusFalse
-	if was.LastSeen != nil && (is.LastSeen == nil || !lost && is.LastSeen.Sub(was.LastSeen.Time) < seenResolution) {
+	if was.LastSeen != nil && (is.LastSeen == nil || is.LastSeen.Before(was.LastSeen) || !lost && is.LastSeen.Sub(was.LastSeen.Time) < seenResolution) {
 		is.LastSeen = was.LastSeen
 	}
 	return is

@@ -135,16 +135,17 @@ func TestGatewayStatus(t *testing.T) {
 		h    connection.Health
 		want v1alpha1.GatewayStatus
 	}{
-		"First":         {v1alpha1.GatewayStatus{}, health("a", "Legacy", 1), status("a", "Legacy", at(1))},
-		"NeverSeen":     {v1alpha1.GatewayStatus{}, connection.Health{}, v1alpha1.GatewayStatus{}},
-		"SoonAgain":     {status("a", "Legacy", at(1)), health("a", "Legacy", 59), status("a", "Legacy", at(1))},
-		"MuchLater":     {status("a", "Legacy", at(1)), health("a", "Legacy", 61), status("a", "Legacy", at(61))},
-		"NoLongerSeen":  {status("a", "Legacy", at(1)), lost(health("a", "Legacy", 9)), status("a", "Legacy", at(9))},
-		"NotSeenAgain":  {status("a", "Legacy", at(1)), connection.Health{GatewayID: "a", Generation: "Legacy"}, status("a", "Legacy", at(1))},
-		"OtherLearnt":   {status("a", "Legacy", at(1)), health("", "", 2), status("a", "Legacy", at(1))},
-		"OtherLearntIt": {status("a", "Legacy", at(1)), health("a", "", 2), status("a", "Legacy", at(1))},
-		"LearntAnew":    {status("a", "Legacy", at(1)), health("a", "InPlace", 2), status("a", "InPlace", at(1))},
-		"OtherGateway":  {status("a", "Legacy", at(1)), health("b", "", 2), status("b", "", at(1))},
+		"First":          {v1alpha1.GatewayStatus{}, health("a", "Legacy", 1), status("a", "Legacy", at(1))},
+		"NeverSeen":      {v1alpha1.GatewayStatus{}, connection.Health{}, v1alpha1.GatewayStatus{}},
+		"SoonAgain":      {status("a", "Legacy", at(1)), health("a", "Legacy", 59), status("a", "Legacy", at(1))},
+		"MuchLater":      {status("a", "Legacy", at(1)), health("a", "Legacy", 61), status("a", "Legacy", at(61))},
+		"NoLongerSeen":   {status("a", "Legacy", at(1)), lost(health("a", "Legacy", 9)), status("a", "Legacy", at(9))},
+		"OtherSawLonger": {status("a", "Legacy", at(9)), lost(health("a", "Legacy", 5)), status("a", "Legacy", at(9))},
+		"NotSeenAgain":   {status("a", "Legacy", at(1)), connection.Health{GatewayID: "a", Generation: "Legacy"}, status("a", "Legacy", at(1))},
+		"OtherLearnt":    {status("a", "Legacy", at(1)), health("", "", 2), status("a", "Legacy", at(1))},
+		"OtherLearntIt":  {status("a", "Legacy", at(1)), health("a", "", 2), status("a", "Legacy", at(1))},
+		"LearntAnew":     {status("a", "Legacy", at(1)), health("a", "InPlace", 2), status("a", "InPlace", at(1))},
+		"OtherGateway":   {status("a", "Legacy", at(1)), health("b", "", 2), status("b", "", at(1))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := gatewayStatus(tc.was, tc.h)

@@ -33,9 +33,17 @@ import (
 // text of a spec.
 const expressionStart = "{{"
 
-// expressionIn is the path of the first field of a spec that has a template expression,
-// empty if none has.
-func expressionIn(spec gateway.RestAPISpec) (string, error) {
+// expressionIn tells where a spec that is to be written has a template expression: the
+// path of the first such field, empty if none has. A plan name that the API at the gateway
+// has already brings none there.
+func expressionIn(spec gateway.RestAPISpec, got *gateway.RestAPI) (string, error) {
+	for _, name := range spec.SubscriptionPlans {
+		if strings.Contains(name, expressionStart) && (got == nil || !slices.Contains(got.Spec.SubscriptionPlans, name)) {
+			// It may be one that a reference led to, and which is not in the spec.
+			return fmt.Sprintf("the plan name %q", name), nil
+		}
+	}
+	spec.SubscriptionPlans = nil
 	raw, err := json.Marshal(spec)
 	if err != nil {
 		return "", errors.Wrap(err, "cannot encode what the spec asks for")
@@ -62,7 +70,7 @@ func expressionUnder(path string, value any) string {
 		}
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if found := expressionUnder(path+"."+key, v[key]); found != "" {
+			if found := expressionUnder(join(path, key), v[key]); found != "" {
 				return found
 			}
 		}
@@ -73,5 +81,5 @@ func expressionUnder(path string, value any) string {
 // expressionDenied says that a spec has a template expression that the configuration does
 // not let to the gateway.
 func expressionDenied(path string, config connection.Ref) string {
-	return fmt.Sprintf("%s holds a template expression ({{ … }}), by which an API gets at the environment and the secrets of the gateway, and %s %q denies those: write the value itself, or have spec.templateExpressions of the %s set to Allow", path, config.Kind, config.Name, config.Kind)
+	return fmt.Sprintf("%s holds a template expression ({{ … }}), by which an API gets at the environment and the secrets of the gateway, and %s %q denies those: remove it, or have spec.templateExpressions of the %s set to Allow", path, config.Kind, config.Name, config.Kind)
 }

@@ -736,7 +736,8 @@ func TestExpressionsDenied(t *testing.T) {
 	}
 
 	mg := managedBooks()
-	b := newBench(t, mg)
+	clock := time.Now()
+	b := newBenchAt(t, emulator.Options{Now: func() time.Time { return clock }}, mg)
 	b.at.ExpressionsDenied = true
 	denied(b, mg)
 	b.edit(mg, escaped)
@@ -750,7 +751,25 @@ func TestExpressionsDenied(t *testing.T) {
 	b.edit(mg, func(mg *v1alpha1.RestApi) { mg.Spec.ForProvider.Policies = expression })
 	ready(t, b.settle(mg))
 	b.at.ExpressionsDenied = true
+	writes := b.Gateway.Writes()
+	ready(t, b.settle(mg))
+	if n := b.Gateway.Writes() - writes; n != 0 {
+		t.Errorf("%d writes for what is in force", n)
+	}
+	// Whatever would be written has the expression in it.
+	b.edit(mg, func(mg *v1alpha1.RestApi) { mg.Spec.ForProvider.Context = "/elsewhere" })
 	denied(b, mg)
+	clock = clock.Add(time.Minute)
+	_, doc := b.Gateway.Do(http.MethodGet, "/rest-apis/books", nil)
+	b.Gateway.Do(http.MethodPut, "/rest-apis/books", doc)
+	e := b.external(managed.NewManagementPoliciesResolver(true, mg.Spec.ManagementPolicies))
+	if now, err := e.guard(t.Context(), b.get(mg)); !now || err != nil {
+		t.Errorf("written by others: %t, %v", now, err)
+	}
+	denied(b, mg)
+	if now, err := e.guard(t.Context(), b.get(mg)); now || err != nil {
+		t.Errorf("nothing new: %t, %v", now, err)
+	}
 	if err := b.Kube.Delete(t.Context(), mg); err != nil {
 		t.Fatal(err)
 	}
@@ -759,6 +778,38 @@ func TestExpressionsDenied(t *testing.T) {
 	}
 	if n := len(b.Gateway.APIs()); n != 0 {
 		t.Errorf("there are %d APIs", n)
+	}
+}
+
+// What is taken over, and what is created again, is written too.
+func TestExpressionsDeniedOfOthers(t *testing.T) {
+	for name, policies := range map[string][]xpv2.ManagementAction{
+		"Create": {xpv2.ManagementActionAll},
+		"Update": {xpv2.ManagementActionObserve, xpv2.ManagementActionUpdate},
+	} {
+		t.Run("TakeOver"+name, func(t *testing.T) {
+			mg := managedBooks(preset("library"), only(policies...), func(mg *v1alpha1.RestApi) { mg.Spec.AdoptionPolicy = v1alpha1.RestApiAdoptionTakeover })
+			b := newBench(t, mg)
+			b.at.ExpressionsDenied = true
+			b.Gateway.AddAPI("library")
+			before := b.Gateway.Writes()
+			got, err := b.pass(mg)
+			refusedFor(t, got, err, v1alpha1.ReasonRefused)
+			if n := b.Gateway.Writes() - before; n != 0 {
+				t.Errorf("%d writes at the gateway", n)
+			}
+		})
+	}
+	mg := managedBooks()
+	b := newBench(t, mg)
+	b.settle(mg)
+	b.at.ExpressionsDenied = true
+	b.Gateway.DeleteAPI("books")
+	before := b.Gateway.Writes()
+	got, err := b.pass(mg)
+	refusedFor(t, got, err, v1alpha1.ReasonRefused)
+	if n := b.Gateway.Writes() - before; n != 0 {
+		t.Errorf("%d writes at the gateway", n)
 	}
 }
 
@@ -775,20 +826,28 @@ func TestExpressionsObserved(t *testing.T) {
 }
 
 func TestExpressionIn(t *testing.T) {
+	const expression = "{{ env `X` }}"
+	params := func(raw string) gateway.RestAPISpec {
+		return gateway.RestAPISpec{Policies: []gateway.Policy{{Params: gateway.Params(raw)}}}
+	}
 	cases := map[string]struct {
 		reason string
 		spec   gateway.RestAPISpec
+		got    *gateway.RestAPI
 		want   string
 	}{
-		"None":   {reason: "Single braces are part of paths.", spec: gateway.RestAPISpec{Context: "/{a}", Operations: []gateway.Operation{{Path: "/{b}/{c}"}}}},
-		"Name":   {reason: "Any text is evaluated.", spec: gateway.RestAPISpec{DisplayName: "{{ env `X` }}"}, want: "spec.forProvider.displayName"},
-		"Bare":   {reason: "An expression that does not end is one, if a broken one.", spec: gateway.RestAPISpec{Version: "a{{"}, want: "spec.forProvider.version"},
-		"Plan":   {reason: "The names of plans are evaluated too.", spec: gateway.RestAPISpec{SubscriptionPlans: []string{"gold", "{{secret `x`}}"}}, want: "spec.forProvider.subscriptionPlans[1]"},
-		"Nested": {reason: "So is what is deep inside.", spec: gateway.RestAPISpec{UpstreamDefinitions: []gateway.UpstreamDefinition{{Upstreams: []gateway.UpstreamTarget{{}, {URL: "http://{{ env `X` }}"}}}}}, want: "spec.forProvider.upstreamDefinitions[0].upstreams[1].url"},
+		"None":      {reason: "Single braces are part of paths.", spec: gateway.RestAPISpec{Context: "/{a}", Operations: []gateway.Operation{{Path: "/{b}/{c}"}}}},
+		"Name":      {reason: "Any text is evaluated.", spec: gateway.RestAPISpec{DisplayName: expression}, want: "spec.forProvider.displayName"},
+		"Bare":      {reason: "An expression that does not end is one, if a broken one.", spec: gateway.RestAPISpec{Version: "a{{"}, want: "spec.forProvider.version"},
+		"Plan":      {reason: "The names of plans are evaluated too.", spec: gateway.RestAPISpec{SubscriptionPlans: []string{"gold", expression}}, want: "the plan name \"{{ env `X` }}\""},
+		"PlanThere": {reason: "What is there is not brought there.", spec: gateway.RestAPISpec{SubscriptionPlans: []string{expression}}, got: &gateway.RestAPI{Spec: gateway.RestAPISpec{SubscriptionPlans: []string{expression}}}},
+		"Nested":    {reason: "So is what is deep inside.", spec: gateway.RestAPISpec{UpstreamDefinitions: []gateway.UpstreamDefinition{{Upstreams: []gateway.UpstreamTarget{{}, {URL: "http://" + expression}}}}}, want: "spec.forProvider.upstreamDefinitions[0].upstreams[1].url"},
+		"Params":    {reason: "Params have keys of any kind.", spec: params(`{"a.b":[{"c":"\u007b{"}]}`), want: `spec.forProvider.policies[0].params["a.b"][0].c`},
+		"Key":       {reason: "Keys are not evaluated.", spec: params(`{"{{ a }}":"b"}`)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := expressionIn(tc.spec)
+			got, err := expressionIn(tc.spec, tc.got)
 			if err != nil || got != tc.want {
 				t.Errorf("%s expressionIn(...): got %q, %v, want %q", tc.reason, got, err, tc.want)
 			}

@@ -355,6 +355,9 @@ func (e *external) prepareCreate(ctx context.Context, mg *v1alpha1.RestApi) (man
 	if err := e.wish(ctx, mg, true); err != nil {
 		return managed.ExternalObservation{}, err
 	}
+	if err := e.admit(mg); err != nil {
+		return managed.ExternalObservation{}, err
+	}
 	if f.baseline != nil && e.memory.contests.Vanishes(mg.GetUID(), e.now()) {
 		return managed.ExternalObservation{}, e.giveWay(mg, conditions.Vanishes())
 	}
@@ -376,6 +379,9 @@ func (e *external) prepareTake(ctx context.Context, mg *v1alpha1.RestApi) (manag
 		return e.compare(ctx, mg)
 	}
 	if err := e.wish(ctx, mg, true); err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	if err := e.admit(mg); err != nil {
 		return managed.ExternalObservation{}, err
 	}
 	if e.policies.ShouldCreate() {
@@ -407,13 +413,16 @@ func (e *external) wish(ctx context.Context, mg *v1alpha1.RestApi, wait bool) er
 		p.names = f.got.Spec.SubscriptionPlans
 		f.verdict.reason, f.verdict.message = p.reason, p.message
 	}
-	if f.want, err = write(f.handle, mg.Spec.ForProvider, p.names, e.owner(mg).String()); err != nil {
-		return err
-	}
-	if !e.at.ExpressionsDenied || !e.policies.ShouldCreate() && !e.policies.ShouldUpdate() {
+	f.want, err = write(f.handle, mg.Spec.ForProvider, p.names, e.owner(mg).String())
+	return err
+}
+
+// admit what is about to be written, as far as the configuration has a say in that.
+func (e *external) admit(mg *v1alpha1.RestApi) error {
+	if !e.at.ExpressionsDenied {
 		return nil
 	}
-	in, err := expressionIn(f.want.Spec)
+	in, err := expressionIn(e.found.want.Spec, e.found.got)
 	if err != nil || in == "" {
 		return err
 	}
@@ -486,6 +495,9 @@ func (e *external) compare(ctx context.Context, mg *v1alpha1.RestApi) (managed.E
 	conditions.Drop(&mg.Status.ConditionedStatus, v1alpha1.TypeDrifted)
 
 	if len(f.differs) > 0 {
+		if err := e.admit(mg); err != nil {
+			return managed.ExternalObservation{}, err
+		}
 		if e.memory.contests.Lost(mg.GetUID(), mg.GetGeneration(), f.differs, e.now()) {
 			return managed.ExternalObservation{}, e.giveWay(mg, conditions.Contested(f.differs))
 		}

@@ -255,7 +255,10 @@ func (e *external) recordsHere(id string) bool {
 // names none.
 func (e *external) namesAnother(ctx context.Context, cr *v1alpha1.Subscription, id string) (bool, error) {
 	others, err := e.others(ctx, cr, indexID, id)
-	return slices.ContainsFunc(others, func(o v1alpha1.Subscription) bool { return string(o.GetUID()) == id }), errors.Wrap(err, "cannot look for whom a subscription is made")
+	if err != nil {
+		return false, errors.Wrap(err, "cannot look for whom a subscription is made")
+	}
+	return slices.ContainsFunc(others, func(o v1alpha1.Subscription) bool { return string(o.GetUID()) == id }), nil
 }
 
 // vouchedHere tells whether the status of an object vouches for a create at this

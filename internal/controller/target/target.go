@@ -49,10 +49,16 @@ type Target struct {
 }
 
 // Of a gateway. A configuration that is gone, as it may be for a managed resource
-// that is being deleted, confirms nothing.
+// that is being deleted, confirms nothing and allows nothing.
 func Of(ctx context.Context, c client.Reader, gw *connection.Gateway) (Target, error) {
 	t := Target{Endpoint: gw.Endpoint().String(), GatewayID: gw.GatewayID(), Timeout: gw.Timeout()}
-	ref := gw.Ref()
+	err := t.configured(ctx, c, gw.Ref())
+	return t, err
+}
+
+// configured is what the configuration says about it.
+func (t *Target) configured(ctx context.Context, c client.Reader, ref connection.Ref) error {
+	t.ExpressionsDenied = true
 	key := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
 
 	namespaced, cluster := &v1alpha1.ProviderConfig{}, &v1alpha1.ClusterProviderConfig{}
@@ -62,12 +68,12 @@ func Of(ctx context.Context, c client.Reader, gw *connection.Gateway) (Target, e
 		config, settings = cluster, &cluster.Spec.ConnectionSettings
 	}
 	if err := c.Get(ctx, key, config); err != nil {
-		return t, resource.IgnoreNotFound(err)
+		return resource.IgnoreNotFound(err)
 	}
 	t.ExpressionsDenied = settings.TemplateExpressions == v1alpha1.TemplateExpressionsDeny
 	confirmed, err := gateway.ParseEndpoint(config.GetAnnotations()[v1alpha1.AnnotationAcceptGateway])
 	t.Accepted = err == nil && confirmed.String() == t.Endpoint
-	return t, nil
+	return nil
 }
 
 // Identify asks the gateway how it calls itself by now, which a gateway that lacks
