@@ -245,6 +245,8 @@ spec:
 	// the provider first leaves alone what is at the gateway.
 	w.then("Uninstall", func(w *world) {
 		writes := w.writes()
+		// The sandbox runs the provider by a configuration that an ImageConfig names.
+		w.apply(w.example("cluster/crossplane/stopped.yaml")...)
 		w.replicas(0)
 		w.eventually("nothing runs any more", func() error {
 			if pods := w.core.Pods(); len(pods) != 0 {

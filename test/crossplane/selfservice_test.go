@@ -77,6 +77,18 @@ func (w *world) gives(secret, what string, holds func(*access) error) *access {
 	return got
 }
 
+// subscriptionOf an APIAccess is the Subscription behind it.
+func (w *world) subscriptionOf(ask *unstructured.Unstructured) *unstructured.Unstructured {
+	w.t.Helper()
+	s := w.object("apiVersion: gateway.apiplatform.crossplane.io/v1alpha1\nkind: Subscription\nmetadata: {namespace: default}")
+	names := w.names(s.GroupVersionKind(), client.InNamespace(ask.GetNamespace()), client.MatchingLabels{"crossplane.io/composite": ask.GetName()})
+	if len(names) != 1 {
+		w.t.Fatalf("%s has Subscriptions %v", ask.GetName(), names)
+	}
+	s.SetName(names[0])
+	return s
+}
+
 // edit an object as a person does.
 func (w *world) edit(o *unstructured.Unstructured, patch string) {
 	w.t.Helper()
@@ -290,6 +302,13 @@ spec:
 	// What is in force stays so while the gateway is down, and what is asked for meanwhile
 	// comes once it is back.
 	w.then("GatewayDown", func(w *world) {
+		// An access of its own: Crossplane no longer listens to what happened a hundred times
+		// within seconds, as it did to the others here.
+		steady := xr.DeepCopy()
+		steady.SetName("steady")
+		w.apply(steady)
+		w.has(ready, steady)
+		before, held := w.gives(steady.GetName(), "gives access", w.letThrough), w.subscriptionOf(steady)
 		back := w.gw.Inject(emulator.Always(emulator.Match{}, emulator.Cut()))
 		defer back()
 		late, ask := w.object(`
@@ -316,12 +335,23 @@ spec:
 		w.says(late, "ApisReady", "GatewayUnavailable")
 		w.says(late, "PlansReady", "GatewayUnavailable")
 		w.tells(ask, "Applied", "GatewayUnavailable", "the platform team has to look at")
-		w.has(ready, xr)
+		w.tells(held, "Applied", "GatewayUnavailable", "")
+		w.tells(steady, "Applied", "GatewayUnavailable", "what was in force there stays so")
+		if conditions, err := w.conditions(steady); err != nil || conditions.GetCondition(ready).Status != corev1.ConditionTrue {
+			w.t.Errorf("not ready while the gateway is down: %v, %s", err, said(conditions))
+		}
+		if err := w.letThrough(before); err != nil {
+			w.t.Errorf("while the management API is down %v", err)
+		}
 		back()
 		w.has(ready, late, ask)
 		w.gives(ask.GetName(), "gives access", w.letThrough)
-		for _, o := range []*unstructured.Unstructured{ask, late} {
-			w.eventually(o.GetKind()+" late may be deleted", func() error { return client.IgnoreNotFound(w.kube.Delete(w.t.Context(), o.DeepCopy())) })
+		w.tells(steady, "Applied", "Applied", "")
+		if diff := cmp.Diff(before, w.gives(steady.GetName(), "gives access", w.letThrough), cmp.AllowUnexported(access{})); diff != "" {
+			w.t.Errorf("what was in force is not what it was: -before, +after:\n%s", diff)
+		}
+		for _, o := range []*unstructured.Unstructured{steady, ask, late} {
+			w.eventually(o.GetKind()+" "+o.GetName()+" may be deleted", func() error { return client.IgnoreNotFound(w.kube.Delete(w.t.Context(), o.DeepCopy())) })
 			w.gone(o)
 		}
 	})
