@@ -97,8 +97,8 @@ func main() {
 }
 
 // gcPercent is how much garbage there may be for what is in use, unless GOGC says so. What
-// is in use are caches: half as much memory on top of these, in place of as much again, is
-// worth some percent of processor time in a burst, and nothing otherwise.
+// is in use are caches: there is half as much memory on top of these, in place of as much
+// again, for collecting twice as often.
 const gcPercent = 50
 
 func (o *options) run(ctx context.Context) error {
